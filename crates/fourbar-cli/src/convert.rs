@@ -5,6 +5,7 @@ use crate::catalogue::write_new;
 use crate::input::load;
 use crate::reply::{Reply, Stop};
 use fourbar::Diagnostic;
+use fourbar_io::studies::Studies;
 use fourbar_io::{write_mechspec, write_mjcf, write_model, write_urdf};
 use serde_json::json;
 
@@ -36,6 +37,10 @@ pub fn convert(args: &ConvertArgs) -> Result<Reply, Stop> {
         notes.push(
             Diagnostic::new("W061", "functions are written out wherever they are used").help("keep the original file to change them"),
         );
+    }
+    if input.loaded.studies != Studies::default() {
+        let message = "measures, sweeps, optimisations and tolerances of the file are not written";
+        notes.push(Diagnostic::new("W459", message).at("study").help("keep the original file for them"));
     }
     let word = match to {
         FileFormat::Fourbar => "fourbar",

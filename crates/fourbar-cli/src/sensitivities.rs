@@ -306,7 +306,11 @@ fn words(a: &Answer, screen: &Screen) -> String {
         };
         let idle: Vec<String> =
             ranked.iter().filter(|(_, e)| e.abs() < 1e-6 * effect.abs()).map(|(k, _)| format!("`{}`", a.parameters[*k].0)).collect();
-        let rest = if idle.is_empty() || effect == 0.0 { String::new() } else { format!("; {} hardly matter", idle.join(", ")) };
+        let rest = if idle.is_empty() || effect == 0.0 {
+            String::new()
+        } else {
+            format!("; {} hardly matter{}", idle.join(", "), if idle.len() == 1 { "s" } else { "" })
+        };
         facts.add("", &(first + &rest));
     }
     facts.add("found by", &a.how);

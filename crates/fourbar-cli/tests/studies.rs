@@ -267,6 +267,13 @@ fn an_optimum_is_written_as_a_file() {
     ));
     assert_eq!(o["method"], "cma");
     assert!((of(&o["set"]["l"]) - 0.13).abs() < 1e-5 && of(&o["violation"]) < 1e-6, "{o:#}");
+    assert_eq!(of(&o["exit_code"]), 0.0, "a condition that is active at the best values is met: {o:#}");
+    // A value of the file that lies outside of the bounds: what is told of the file is that of its own value, 50 mm.
+    let words = ["optimize", "slider.yaml", "--set", "start=0", "--vary", "r=60..80mm", "--minimize", "max(P.x)", "--evaluations", "40"];
+    let o = json(&fourbar(&f, &[&words[..], &["--json"]].concat()));
+    assert!((of(&o["goal_before"]) - 0.2).abs() < 1e-9 && (of(&o["goal"]) - 0.21).abs() < 1e-6, "{o:#}");
+    let text = whole(&fourbar(&f, &words)).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.contains("0.2 with the values of the file (`r` lies outside of the bounds)"), "{text}");
     // A bound that is active is told.
     let o = json(&fourbar(
         &f,
@@ -276,6 +283,7 @@ fn an_optimum_is_written_as_a_file() {
     for (words, code) in [
         (&["--vary", "r=30..80mm"][..], "U438"),
         (&["--vary", "r=30..80mm", "--minimize", "max(P.x)", "--keep", "max(P.x)"], "U438"),
+        (&["--vary", "r=30..80mm", "--minimize", "max(P.x)", "--keep", "max(P.x) == 0.2"], "only `<` and `>`"),
         (&["--minimize", "max(P.x)"], "U438"),
         (&["--vary", "r=80..30mm", "--minimize", "max(P.x)"], "U430"),
         (&["--vary", "l=1..2mm", "--minimize", "max(P.x)", "--evaluations", "20"], "S440"),
@@ -359,4 +367,73 @@ fn linkages_are_synthesised_and_run() {
         let output = fourbar(&f, &[&["synthesize"][..], words].concat());
         assert!(whole(&output).contains(code), "{words:?}: {}", whole(&output));
     }
+}
+
+#[test]
+fn one_condition_that_is_active_is_met() {
+    let f = folder("optimize_active");
+    let words = ["optimize", "fourbar", "--vary", "crank_length=50..90mm", "--maximize", "max(P.y)", "--keep", "max(P.y) < 0.21"];
+    let o = json(&fourbar(&f, &[&words[..], &["--json"]].concat()));
+    assert_eq!(of(&o["exit_code"]), 0.0, "{o:#}");
+    assert!((of(&o["goal"]) - 0.21).abs() < 1e-6, "{o:#}");
+    // One that cannot be met still is none.
+    let words = ["optimize", "fourbar", "--vary", "crank_length=50..90mm", "--maximize", "max(P.y)", "--keep", "max(P.y) < 0.01"];
+    let output = fourbar(&f, &words);
+    assert!(whole(&output).contains("S440"), "{}", whole(&output));
+}
+
+/// Linkages of drawn lengths, most of which do not turn all the way round: the file that is written runs through the pairs in their order.
+#[test]
+fn written_linkages_pass_what_they_were_made_for() {
+    use fourbar_design::synthesis::{Complex, FourBar};
+    let f = folder("synthesize_runs");
+    let mut random = fourbar::random::Random(20_261_121);
+    let (mut done, mut swings) = (0, 0);
+    while done < 8 {
+        let mut length = || 0.9 + 0.5 * random.number();
+        let pins = [Complex::default(), Complex::new(1.0, 0.0)];
+        let l = FourBar { ground: pins, crank: length(), coupler: length(), rocker: length(), point: Complex::default(), mode: 1.0 };
+        let (first, a, b) = (3.0 * random.number(), 0.5 * random.number(), 0.5 * random.number());
+        let cranks = [first, first + a, first + a + b];
+        let least = (0..=400).map(|k| {
+            let (low, high) =
+                (cranks.iter().copied().fold(f64::INFINITY, f64::min), cranks.iter().copied().fold(f64::NEG_INFINITY, f64::max));
+            let p = l.position(low + (high - low) * f64::from(k) / 400.0)?;
+            let (c, r) = (p.B - p.A, p.B - pins[1]);
+            Some((c.cross(r) / (c.abs() * r.abs())).abs())
+        });
+        // Away from dead points and with steps that can be seen.
+        if !least.fold(Some(1.0_f64), |m, x| Some(m?.min(x?))).is_some_and(|x| x > 0.2) || a.abs().min(b.abs()).min((a + b).abs()) < 0.05 {
+            continue;
+        }
+        let pairs = cranks.map(|c| [c, l.position(c).map_or(f64::NAN, |p| (p.B - pins[1]).arg())]);
+        let text = pairs.map(|[x, y]| format!("{x:?},{y:?}")).join("; ");
+        let o = json(&fourbar(&f, &["synthesize", "--function", &text, "--ground", "1", "-o", "l.yaml", "--force", "--json"]));
+        if o["one_branch"] != true || o["exit_code"] != 0 || (of(&o["linkage"]["crank"]) - l.crank).abs() > 1e-6 {
+            continue;
+        }
+        done += 1;
+        swings += usize::from(!l.crank_turns());
+        let output = fourbar(&f, &["run", "l.yaml", "--out", "l", "--columns", "O.angle", "--columns", "C.angle", "--force"]);
+        assert_eq!(output.status.code(), Some(0), "{l:?} {pairs:?}\n{}", whole(&output));
+        let csv = std::fs::read_to_string(f.join("l/trajectory.csv")).expect("rows");
+        let rows: Vec<Vec<f64>> = csv.lines().skip(1).map(|l| l.split(',').filter_map(|c| c.parse().ok()).collect()).collect();
+        let mut row = 0;
+        for [crank, rocker] in &pairs {
+            let wrap = |x: f64| x.sin().atan2(x.cos());
+            let [dc, dr] = [crank - pairs[0][0], rocker - pairs[0][1]];
+            // The first row from here on after which the crank is past the angle.
+            row = (row..rows.len() - 1)
+                .find(|&k| {
+                    let [p, q] = [k, k + 1].map(|k| wrap(rows[k][1] - dc));
+                    p.abs() < 1e-9 || (p * q <= 0.0 && (p - q).abs() < 1.0)
+                })
+                .unwrap_or_else(|| panic!("{dc} is not passed in order: {pairs:?} {l:?}"));
+            let [p, q] = [row, row + 1].map(|k| (wrap(rows[k][1] - dc), rows[k][2]));
+            let share = if p.0 == q.0 { 0.0 } else { p.0 / (p.0 - q.0) };
+            let got = p.1 + share * (q.1 - p.1);
+            assert!(wrap(got - dr).abs() < 5e-3, "at {dc} the rocker is at {got} and not at {dr}: {pairs:?} {l:?}");
+        }
+    }
+    assert!(swings > 2, "{swings}");
 }

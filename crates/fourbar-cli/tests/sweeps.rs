@@ -335,7 +335,7 @@ fn bad_plans_are_refused_with_a_cure() {
         (&["--vary", "r=40,50mm", "--measure", "case=max(P.x)"], "U436"),
         (&["--vary", "r=40,50mm", "--measure", "a=max(Q.x)"], "U4"),
         (&["--vary", "r=40,50mm", "--shard", "1/2"], "U432"),
-        (&["--vary", "r=40..50mm:4000000000"], "are to be 4000000000"),
+        (&["--vary", "r=40..50mm:4000000000"], "asks for 4000000000 values"),
         (&["--vary", "r=40,50mm", "--measure", "a=max(P.x)", "--formulation", "nope"], "U301"),
         (&["--vary", "r=40,50mm", "--measure", "a=max(P.x)", "--integrator", "nope"], "U302"),
         (&["--vary", "r=40,50mm", "--measure", "a=max(P.x)", "--format", "parquet"], "needs a folder"),
@@ -365,4 +365,77 @@ fn a_sweep_has_a_page() {
     }
     ok(&f, &["view", "d/cases.csv", "--no-open", "-o", "other.html"]);
     assert_eq!(bytes(&f.join("other.html")), page.into_bytes());
+}
+
+/// Measures of runs that switch, against closed forms.
+#[test]
+fn measures_around_events_are_those_of_closed_forms() {
+    let f = folder("sweep_events");
+    let head = "fourbar: 1\ngravity: [0, 0, -9.81]\n";
+    let body = "bodies: {b: {mass: 1, inertia: [0.01, 0.01, 0.01]}}\n";
+    // A block that slides to rest: t = v0/(mu g).
+    let text = format!(
+        "{head}parameters: {{mu: 0.2, v0: 2 m/s}}\n{body}joints: {{x: {{type: prismatic, bodies: [ground, b], at: [0, 0, 0], axis: [1, 0, 0]}}}}\n\
+         forces: {{f: {{type: friction, joint: x, coulomb: mu, stick: true}}}}\nstart: {{x.speed: v0}}\n\
+         study: {{t_end: 2, output_step: 20 ms, tol: 1e-10}}\n"
+    );
+    std::fs::write(f.join("block.yaml"), text).expect("the file");
+    let words = ["sweep", "block.yaml", "--vary", "v0=1,2,3", "--measure", "ts=first(t, x.speed < 1e-6 m/s)", "--json"];
+    let o = json(&fourbar(&f, &words));
+    let rows = o["rows"].as_array().unwrap_or_else(|| panic!("{o:#}"));
+    assert_eq!(rows.len(), 3);
+    for row in rows {
+        let exact = row["set"]["v0"].as_f64().expect("a speed") / (0.2 * 9.81);
+        let got = row["measures"]["ts"].as_f64().unwrap_or_else(|| panic!("{row:#}"));
+        assert!((got - exact).abs() < 1e-5, "{got} instead of {exact}");
+    }
+    // A ball that falls for sqrt(2 h/g) and rebounds with half its speed; its height also as an output in millimetres.
+    let text = format!(
+        "{head}parameters: {{h: 1 m}}\n{body}joints: {{z: {{type: prismatic, bodies: [ground, b], at: [0, 0, 0], axis: [0, 0, 1], \
+         limits: {{min: -h, restitution: 0.5}}}}}}\noutputs: {{s: {{value: z.distance, unit: mm}}}}\n\
+         study: {{t_end: 1.2, output_step: 10 ms, tol: 1e-10}}\n"
+    );
+    std::fs::write(f.join("ball.yaml"), text).expect("the file");
+    let measures = [
+        "before=at(z.distance, 0.4515)",
+        "after=at(z.speed, 0.455)",
+        "low=first(t, z.distance < -0.999 m)",
+        "up=first(t, z.speed > 1 m/s)",
+        "low_mm=first(t, s < -999 mm)",
+        "deep=min(s)",
+    ];
+    let mut words = vec!["sweep", "ball.yaml", "--vary", "h=1", "--json"];
+    measures.iter().for_each(|m| words.extend(["--measure", *m]));
+    let o = json(&fourbar(&f, &words));
+    let of = |name: &str| o["rows"][0]["measures"][name].as_f64().unwrap_or_else(|| panic!("{name}: {o:#}"));
+    let (g, hit) = (9.81_f64, (2.0 / 9.81_f64).sqrt());
+    for (name, exact) in [
+        ("before", -0.5 * g * 0.4515_f64.powi(2)),
+        ("after", 0.5 * g * hit - g * (0.455 - hit)),
+        ("low", (2.0 * 0.999 / g).sqrt()),
+        ("up", hit),
+        ("low_mm", (2.0 * 0.999 / g).sqrt()),
+        ("deep", -1.0),
+    ] {
+        assert!((of(name) - exact).abs() < 1e-7, "{name}: {} instead of {exact}", of(name));
+    }
+}
+
+#[test]
+fn counts_of_spread_cases_and_shards_that_fail_are_told() {
+    let f = folder("sweep_told");
+    std::fs::write(f.join("slider.yaml"), SLIDER).expect("the file");
+    let text = ok(&f, &["sweep", "slider.yaml", "--vary", "r=40..60mm:3", "--sobol", "5"]);
+    assert!(text.contains("the number of values that `r` is given has no meaning here"), "{text}");
+    let text = ok(&f, &["sweep", "slider.yaml", "--vary", "r=40..60mm", "--sobol", "5"]);
+    assert!(!text.contains("has no meaning"), "{text}");
+    // The first shard has the case that closes, the second one none: both are done, and together they are a sweep.
+    for shard in ["1/2", "2/2"] {
+        let text = ok(&f, &["sweep", "slider.yaml", "--vary", "l=150,1mm", "--out", "parts", "--shard", shard]);
+        assert_eq!(text.contains("W443"), shard == "2/2", "{text}");
+    }
+    let text = ok(&f, &["sweep", "--merge", "parts"]);
+    assert!(text.contains(" m (case 0: l 150 mm)"), "measures have their units: {text}");
+    let output = fourbar(&f, &["optimize", "slider.yaml", "--vary", "l=100..200mm:3", "--minimize", "max(P.x)"]);
+    assert!(whole(&output).contains("U430"), "{}", whole(&output));
 }

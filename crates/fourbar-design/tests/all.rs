@@ -6,6 +6,7 @@ mod common;
 mod equilibrium;
 mod inverse;
 mod large;
+mod measures;
 mod modes;
 mod operator;
 mod optimize;

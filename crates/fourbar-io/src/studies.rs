@@ -121,10 +121,12 @@ pub fn axis(name: &str, text: &str, dimension: Option<Dimension>) -> Result<Axis
             "log" => log = true,
             n => {
                 let many: u64 = n.parse().map_err(|_| refused("do not say how many there are"))?;
-                count = usize::try_from(many)
-                    .ok()
-                    .filter(|n| (2..=MOST).contains(n))
-                    .ok_or_else(|| refused(&format!("are to be {n}: there are 2 to {MOST}")))?;
+                count = usize::try_from(many).ok().filter(|n| (2..=MOST).contains(n)).ok_or_else(|| {
+                    let values = if many == 1 { "value" } else { "values" };
+                    Diagnostic::new("U430", format!("`{text}` asks for {many} {values}; a range takes 2 to 100,000,000"))
+                        .name(name)
+                        .help("write `60..100 mm:41` for 41 values in equal steps; `60 mm` is one value")
+                })?;
             }
         }
     }
@@ -201,6 +203,10 @@ mod tests {
         assert_eq!((a.values, a.factor), (Values::List(vec![60.0, 70.0, 90.0]), 1e-3));
         let a = axis("crank", "-0.5..0.25", length).expect("read");
         assert_eq!((a.values, a.factor), (Values::Range { from: -0.5, to: 0.25, count: 0, log: false }, 1.0));
+        assert!(
+            axis("crank", "40..60mm:1", length)
+                .is_err_and(|d| d.message == "`40..60mm:1` asks for 1 value; a range takes 2 to 100,000,000")
+        );
         for bad in
             ["", "a..b", "1..", "..", "1..2:1", "1..2:x", "1 cm, 2 mm", "1 cm..2 mm", "1..2 kg:3", "60 furlong", "nan..1", "1..2:3:lin"]
         {

@@ -140,6 +140,16 @@ impl Subject {
 
 /// A condition such as `min(P.y) > 40 mm`, as a measure that is not negative where it holds: the larger side less the smaller one.
 pub fn margin(text: &str) -> Result<String, Diagnostic> {
+    sides(text).map(|(larger, smaller)| format!("({larger}) - ({smaller})"))
+}
+
+/// The measure that says how large the sides of a condition are: a margin of zero is only known to a share of it.
+pub(crate) fn compared(text: &str) -> Result<String, Diagnostic> {
+    sides(text).map(|(larger, smaller)| format!("max(abs({larger}), abs({smaller}))"))
+}
+
+/// The side of a condition that is to be larger, and the other one.
+fn sides(text: &str) -> Result<(&str, &str), Diagnostic> {
     let refused = |why: &str| {
         Diagnostic::new("U438", format!("the condition `{text}` {why}"))
             .help("compare a measure with a number or another measure: `min(P.y) > 40 mm`")
@@ -154,13 +164,17 @@ pub fn margin(text: &str) -> Result<String, Diagnostic> {
         }
     }
     let [(k, sign)] = found[..] else {
-        return Err(refused(if found.is_empty() { "compares nothing" } else { "compares more than two things" }));
+        return Err(refused(match found.len() {
+            0 if text.contains('=') => "is an equation: only `<` and `>` can be kept; `--fit NAME=EXPRESSION` makes an expression zero",
+            0 => "compares nothing",
+            _ => "compares more than two things",
+        }));
     };
     let (left, right) = (text[..k].trim(), text[k + 1..].trim_start_matches('=').trim());
     if left.is_empty() || right.is_empty() {
         return Err(refused("lacks a side"));
     }
-    Ok(if sign == '>' { format!("({left}) - ({right})") } else { format!("({right}) - ({left})") })
+    Ok(if sign == '>' { (left, right) } else { (right, left) })
 }
 
 /// Refuses names of measures that cannot head a column.
@@ -183,6 +197,8 @@ mod tests {
     fn conditions_become_margins() {
         assert_eq!(margin("min(P.y) > 40 mm").as_deref(), Ok("(min(P.y)) - (40 mm)"));
         assert_eq!(margin("first(t, P.x > 2 mm) <= 0.5 s").as_deref(), Ok("(0.5 s) - (first(t, P.x > 2 mm))"));
+        assert_eq!(compared("40 mm < min(P.y)").as_deref(), Ok("max(abs(min(P.y)), abs(40 mm))"));
+        assert!(margin("max(P.y) == 3").is_err_and(|d| d.message.contains("only `<` and `>`")));
         for bad in ["max(P.y)", "1 < 2 < 3", "> 3", "max(P.x) <", "first(t, P.x > 2)"] {
             assert_eq!(margin(bad).map_err(|d| d.code.0), Err("U438"), "{bad}");
         }

@@ -3,7 +3,7 @@
 mod slopes;
 
 use super::progress::Progress;
-use super::{Subject, margin};
+use super::{Subject, compared, margin};
 use crate::args::{MethodName, OptimizeArgs};
 use crate::reply::{Reply, Stop, exit_code};
 use crate::screen::{Facts, Screen, number, table};
@@ -28,9 +28,11 @@ const KINKED: [&str; 6] = ["min(", "max(", "range(", "abs(", "first(", "if("];
 /// What is looked for: measures to fit or the one to make small, with its sign, and conditions.
 struct Sought {
     spec: OptimizeSpec,
-    /// Measures by name; conditions behind the first `goals`.
+    /// Measures by name: goals, then margins of the conditions, then the sizes of what these compare.
     measures: Vec<(String, String)>,
     goals: usize,
+    /// Goals and margins.
+    searched: usize,
     sign: f64,
 }
 
@@ -57,13 +59,14 @@ pub fn optimize(args: &OptimizeArgs, screen: &Screen) -> Result<Reply, Stop> {
             axis(name, text, dimension)
         })
         .collect::<Result<Vec<Axis>, Diagnostic>>()?;
-    let [lower, upper, start] = bounds(&subject, &axes)?;
+    let [lower, upper, own_values] = bounds(&subject, &axes)?;
+    let start: Vec<f64> = own_values.iter().zip(lower.iter().zip(&upper)).map(|(x, (a, b))| x.clamp(*a, *b)).collect();
     let (method, why) = method(args, &sought)?;
     screen.listen();
     let progress = Mutex::new(Progress::new(screen, 0));
     let reasons: Mutex<BTreeMap<String, (usize, String)>> = Mutex::new(BTreeMap::new());
     let names: Vec<&str> = axes.iter().map(|a| a.name.as_str()).collect();
-    let exact = slopes::Exact { subject: &subject, names: &names, goals: sought.goals, sign: sought.sign };
+    let exact = slopes::Exact { subject: &subject, names: &names, goals: sought.goals, searched: sought.searched, sign: sought.sign };
     let assembled = |x: &[f64]| {
         let model = start_settled(subject.build(&names, x).ok()?.0).ok()?.0;
         let start = subject.settings(&model).ok()?.assemble(&model).ok()?.configuration;
@@ -122,7 +125,16 @@ pub fn optimize(args: &OptimizeArgs, screen: &Screen) -> Result<Reply, Stop> {
                 .help("narrow the bounds around the values of the file, which can be assembled"),
         ));
     };
+    // Once more without the search: what conditions compare, and what the file gives where its values lie outside of the bounds.
+    let (sizes, before) = subject.with_sweep(&names, |cases| {
+        let best = cases.run(&solution.best.x).map(|(outcome, _)| outcome).filter(|o| o.status == Status::Ok);
+        let own = if start == own_values { solution.from.clone() } else { cases.run(&own_values).and_then(|(o, _)| goals(&o, &sought)) };
+        (best.map_or(Vec::new(), |o| o.measures[sought.searched..].to_vec()), own)
+    });
     let told = Told {
+        sizes,
+        before,
+        outside: axes.iter().zip(start.iter().zip(&own_values)).filter(|(_, (a, b))| a != b).map(|(a, _)| a.name.as_str()).collect(),
         subject: &subject,
         set: &args.model.set,
         sought: &sought,
@@ -195,26 +207,34 @@ fn sought(args: &OptimizeArgs, own: OptimizeSpec) -> Result<Sought, Diagnostic> 
     for (name, text) in &spec.keep {
         measures.push((format!("margin_{name}"), margin(text)?));
     }
+    let searched = measures.len();
+    for (name, text) in &spec.keep {
+        measures.push((format!("compared_{name}"), compared(text)?));
+    }
     let sign = if kinds[1] { -1.0 } else { 1.0 };
-    Ok(Sought { spec, measures, goals, sign })
+    Ok(Sought { spec, measures, goals, searched, sign })
 }
 
 /// Lower bounds, upper bounds and values of the file.
 fn bounds(subject: &Subject, axes: &[Axis]) -> Result<[Vec<f64>; 3], Diagnostic> {
-    let (mut lower, mut upper, mut start) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut lower, mut upper, mut own) = (Vec::new(), Vec::new(), Vec::new());
     for a in axes {
-        let Values::Range { from, to, .. } = a.values else {
+        let Values::Range { from, to, count, .. } = a.values else {
             return Err(Diagnostic::new("U430", format!("`{}` has no bounds", a.name)).name(&a.name).help("write `NAME=30..45 mm`"));
         };
+        if count > 0 {
+            let message = format!("`{}` is given {count} values, and an optimisation takes any between two bounds", a.name);
+            return Err(Diagnostic::new("U430", message).name(&a.name).help("leave the number of values out: `NAME=30..45 mm`"));
+        }
         let (x, y) = (from * a.factor, to * a.factor);
         if x.partial_cmp(&y) != Some(std::cmp::Ordering::Less) {
             return Err(Diagnostic::new("U430", format!("the lower bound of `{}` is not below the upper one", a.name)).name(&a.name));
         }
         lower.push(x);
         upper.push(y);
-        start.push(subject.file.parameter(&a.name)?.0.clamp(x, y));
+        own.push(subject.file.parameter(&a.name)?.0);
     }
-    Ok([lower, upper, start])
+    Ok([lower, upper, own])
 }
 
 /// The method, and why.
@@ -248,7 +268,7 @@ fn method(args: &OptimizeArgs, sought: &Sought) -> Result<(Method, String), Diag
 fn goals(outcome: &Outcome, sought: &Sought) -> Option<Goals> {
     (outcome.status == Status::Ok).then(|| Goals {
         values: outcome.measures[..sought.goals].iter().map(|v| sought.sign * v).collect(),
-        margins: outcome.measures[sought.goals..].to_vec(),
+        margins: outcome.measures[sought.goals..sought.searched].to_vec(),
     })
 }
 
@@ -263,7 +283,16 @@ struct Told<'a> {
     why: &'a str,
     /// Where slopes come from.
     slopes: Option<String>,
+    /// Sizes of what the conditions compare, at the best values.
+    sizes: Vec<f64>,
+    /// What the file gives, where that can be computed.
+    before: Option<Goals>,
+    /// Parameters whose value in the file lies outside of the bounds.
+    outside: Vec<&'a str>,
 }
+
+/// Share of what a condition compares up to which it counts as met.
+const MET: f64 = 1e-6;
 
 impl Told<'_> {
     /// A value as it is written in a file.
@@ -302,16 +331,26 @@ impl Told<'_> {
         } else {
             String::new()
         };
-        let before = s.from.as_ref().map(|g| match self.method {
+        let before = self.before.as_ref().map(|g| match self.method {
             Method::LeastSquares => g.values.iter().map(|v| v * v).sum::<f64>(),
             Method::Cma => g.values.iter().sum(),
         });
         let from = before
             .map_or("the file's values cannot be computed".into(), |b| format!("{} with the values of the file", number(self.shown(b))));
+        let outside: Vec<String> = self.outside.iter().map(|n| format!("`{n}`")).collect();
+        let from = match outside.len() {
+            0 => from,
+            1 => format!("{from} ({} lies outside of the bounds)", outside[0]),
+            _ => format!("{from} ({} lie outside of the bounds)", outside.join(", ")),
+        };
         facts.add("goal", &format!("{what}: {}{unit}; {from}", number(self.shown(s.best.goal))));
         if !s.goals.margins.is_empty() {
             let worst = s.best.violation;
-            let words = if worst > 0.0 { format!("violated by up to {}", number(worst)) } else { "all hold".into() };
+            let words = match (worst > 0.0, self.broken()) {
+                (_, true) => format!("violated by up to {}", number(worst)),
+                (true, false) => format!("all hold, to {}", number(worst)),
+                (false, false) => "all hold".into(),
+            };
             facts.add("conditions", &format!("{}: {words}", count(s.goals.margins.len(), "condition")));
         }
         facts.add(
@@ -412,6 +451,12 @@ impl Told<'_> {
         history_page(&history, case_page(&input.name, &input.loaded.hash, self.set, screen).as_deref())
     }
 
+    /// Whether a condition is violated by more than is known of what it compares.
+    fn broken(&self) -> bool {
+        let size = |k: usize| self.sizes.get(k).copied().unwrap_or(0.0);
+        self.solution.goals.margins.iter().enumerate().any(|(k, m)| *m < -MET * size(k))
+    }
+
     fn warnings(&self) -> Vec<Diagnostic> {
         let mut list = Vec::new();
         for (a, side) in self.axes.iter().zip(&self.solution.active).filter(|(_, s)| **s != 0) {
@@ -422,14 +467,7 @@ impl Told<'_> {
                     .help("widen the bound if the design allows it"),
             );
         }
-        if self.solution.best.violation > 0.0
-            && self
-                .solution
-                .goals
-                .margins
-                .iter()
-                .any(|m| *m < -1e-6 * self.solution.goals.margins.iter().fold(1e-12_f64, |s, x| s.max(x.abs())))
-        {
+        if self.broken() {
             let message = format!(
                 "no values were found that meet all conditions: the best ones violate one by {}",
                 number(self.solution.best.violation)

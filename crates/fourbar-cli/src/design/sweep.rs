@@ -8,7 +8,7 @@ use crate::reply::{Reply, Stop};
 use crate::screen::{Facts, Screen, number, table};
 use fourbar::study::count;
 use fourbar::{Diagnostic, Trajectory};
-use fourbar_design::sweep::{Axis, LANES, Plan, Scheme, Status, Sweep, execute, parts};
+use fourbar_design::sweep::{Axis, LANES, Plan, Scheme, Status, Sweep, Values, execute, parts};
 use fourbar_io::results::{CaseRow, Shard, SweepFolder, SweepPlan, Table, TrajectoryPlace, number as csv_number, parquet};
 use fourbar_io::studies::{Spread, axis};
 use serde_json::{Map, Value, json};
@@ -239,8 +239,15 @@ pub(crate) fn sweep(args: &SweepArgs, screen: &Screen) -> Result<Reply, Stop> {
         rows: &rows,
         cases: plan.shard(shard.number, shard.of).count(),
         units: &subject.units,
+        part: shard != Shard::WHOLE,
     };
     let mut reply = told.reply(screen);
+    let unused = unused_counts(described);
+    if !unused.is_empty() {
+        let names = unused.iter().map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", ");
+        reply.text += &format!("\nthe number of values that {names} is given has no meaning here: cases are spread over the whole range\n");
+        reply.fields.insert("unused_counts".into(), json!(unused));
+    }
     reply.fields.insert("seconds".into(), json!(progress.seconds()));
     reply.fields.insert("computed".into(), json!(rows.len().min(missing.len())));
     if subject.together {
@@ -342,6 +349,12 @@ fn resumed(args: &SweepArgs, file: &str, folder: &Path, screen: &Screen) -> Resu
     Ok((subject, plan))
 }
 
+/// Ranges with a number of values, which only a grid has.
+fn unused_counts(plan: &SweepPlan) -> Vec<&str> {
+    let counted = |a: &&Axis| matches!(a.values, Values::Range { count, .. } if count > 0);
+    if plan.scheme == Scheme::Grid { Vec::new() } else { plan.axes.iter().filter(counted).map(|a| a.name.as_str()).collect() }
+}
+
 fn axis_units(subject: &Subject, axes: &[Axis]) -> Vec<String> {
     axes.iter()
         .map(|a| match subject.file.parameter(&a.name) {
@@ -355,8 +368,13 @@ fn merge(path: &Path, screen: &Screen) -> Result<Reply, Stop> {
     let mut folder = SweepFolder::read(path)?;
     let written = folder.merge()?;
     let plan = folder.plan();
-    let units = vec![String::new(); plan.measures.len()];
-    let told = Told { title: &plan.file, plan, rows: folder.rows(), cases: folder.rows().len(), units: &units };
+    let schema: Value = std::fs::read(path.join("schema.json")).ok().and_then(|b| serde_json::from_slice(&b).ok()).unwrap_or_default();
+    let unit = |name: &str| {
+        let column = schema["columns"].as_array().into_iter().flatten().find(|c| c["name"] == name);
+        column.and_then(|c| c["unit"].as_str()).unwrap_or_default().to_string()
+    };
+    let units: Vec<String> = plan.measures.iter().map(|m| unit(&m.0)).collect();
+    let told = Told { title: &plan.file, plan, rows: folder.rows(), cases: folder.rows().len(), units: &units, part: false };
     let mut reply = told.reply(screen);
     reply.text += &format!("\nthe cases are in {}\n", written.display());
     reply.fields.insert("table".into(), json!(written));
@@ -371,6 +389,8 @@ struct Told<'a> {
     /// Cases that there should be.
     cases: usize,
     units: &'a [String],
+    /// Whether these are the cases of a shard: that all of them fail says nothing of the others.
+    part: bool,
 }
 
 impl Told<'_> {
@@ -480,7 +500,7 @@ impl Told<'_> {
             self.at(example),
             example.message
         );
-        let all = failed.len() == self.rows.len();
+        let all = failed.len() == self.rows.len() && !self.part;
         Some(Diagnostic::new(if all { "S440" } else { "W443" }, message).names(example.names.split_whitespace().map(String::from)).help(
             if all {
                 "narrow the ranges around the values of the file"

@@ -159,7 +159,7 @@ fn for_path(args: &SynthesizeArgs, text: &str, screen: &Screen) -> Result<Reply,
     }
     let fields = |f: &Found| json!({"error": f.error, "worst": f.worst, "linkage": link(&f.linkage), "angles": f.angles, "hits": f.hits, "starts": f.starts});
     let cognates: Vec<Value> = best.linkage.cognates().map(|c| c.iter().map(link).collect()).unwrap_or_default();
-    let model = best.linkage.file("Four-bar for a path", best.angles[0]);
+    let model = best.linkage.file("Four-bar for a path", &best.angles);
     Ok(Reply::new(
         text,
         json!({"task": "path", "found": found.iter().map(fields).collect::<Vec<_>>(), "cognates": cognates, "model": model}),
@@ -187,13 +187,18 @@ fn for_function(args: &SynthesizeArgs, text: &str, screen: &Screen) -> Result<Re
     facts.add("misses", &format!("the rocker is off by up to {} rad", number(worst)));
     let mut reply = Reply::new(
         format!("{}\n\n{}", screen.bold("Function generation"), facts.text),
-        json!({"task": "function", "K": fit.K, "linkage": link(l), "misses": fit.misses, "one_branch": fit.one_branch, "model": l.file("Four-bar for a function", pairs[0][0])}),
+        json!({"task": "function", "K": fit.K, "linkage": link(l), "misses": fit.misses, "one_branch": fit.one_branch, "model": l.file("Four-bar for a function", &fit.angles)}),
     );
     if !fit.one_branch {
         reply
             .notes
             .list
             .push(defect("the pairs lie on both assembly modes: the linkage does not pass from one to the next without being taken apart"));
+    } else if l.way(&fit.angles).is_none() {
+        reply
+            .notes
+            .list
+            .push(defect("the crank cannot turn from one of the pairs to the next: it would have to be taken apart between them"));
     }
     Ok(reply)
 }
@@ -229,12 +234,14 @@ fn for_motion(args: &SynthesizeArgs, text: &str, screen: &Screen) -> Result<Repl
     facts.add("crank", &format!("at {} degrees", angles.map(|a| number(a.to_degrees())).join(", ")));
     let mut reply = Reply::new(
         format!("{}\n\n{}", screen.bold("Motion generation"), facts.text),
-        json!({"task": "motion", "linkage": link(&l), "angles": angles, "one_branch": one_branch, "model": l.file("Four-bar for three positions", angles[0])}),
+        json!({"task": "motion", "linkage": link(&l), "angles": angles, "one_branch": one_branch, "model": l.file("Four-bar for three positions", &angles)}),
     );
     if !one_branch {
         reply.notes.list.push(defect(
             "the positions lie on both assembly modes: the linkage does not pass from one to the next without being taken apart",
         ));
+    } else if l.way(&angles).is_none() {
+        reply.notes.list.push(defect("the crank cannot turn from one position to the next: the linkage would have to be taken apart"));
     }
     Ok(reply)
 }

@@ -134,6 +134,20 @@ fn planned(args: &ToleranceArgs, subject: &Subject) -> Result<Plan, Stop> {
     Ok(Plan::new(parameters, clearances, args.samples as usize, args.seed, &subject.input.model)?)
 }
 
+/// A number with the digits that a spread lets one tell apart: to a hundredth of it.
+fn resolved(x: f64, sigma: f64) -> String {
+    let digits = (x.abs() / sigma).log10() + 2.0;
+    if !(sigma > 0.0 && digits.is_finite() && (2.0..=15.0).contains(&digits)) {
+        return number(x);
+    }
+    let places = (2.0 - sigma.log10()).ceil();
+    if x.abs() >= 1e-3 && (0.0..=15.0).contains(&places) {
+        format!("{x:.*}", places as usize)
+    } else {
+        format!("{x:.*e}", digits.ceil() as usize)
+    }
+}
+
 /// A tolerance of the command line: `0.1mm`, `sigma:0.03mm`, `uniform:0.2mm`, `IT7` or `clearance:20um`.
 fn written(name: &str, text: &str, subject: &Subject) -> Result<ToleranceSpec, Diagnostic> {
     // A parameter is off by something of its own kind.
@@ -281,8 +295,8 @@ impl<'a> Told<'a> {
                 show(l.map(|l| l.sigma)),
                 s.map_or("-".into(), |s| format!("{} +- {}", number(s.sigma), number(s.sigma_error))),
                 show(s.map(|s| s.mean - self.nominal.measures[m])),
-                show(s.map(|s| s.quantiles[0])),
-                show(s.map(|s| s.quantiles[2])),
+                s.map_or("-".into(), |s| resolved(s.quantiles[0], s.sigma)),
+                s.map_or("-".into(), |s| resolved(s.quantiles[2], s.sigma)),
                 show(l.map(|l| l.worst)),
             ];
             if clear {
@@ -418,5 +432,24 @@ impl<'a> Told<'a> {
             }
         }
         list
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is shown is the number to within a hundredth of the spread.
+    #[test]
+    fn digits_follow_the_spread() {
+        let mut random = fourbar::random::Random(20_261_122);
+        for _ in 0..2000 {
+            let x = random.number() * 10f64.powf(4.0 * random.number());
+            let sigma = x.abs() * 10f64.powf(-4.0 + 3.0 * random.number());
+            let shown = resolved(x, sigma);
+            let back: f64 = shown.parse().unwrap_or_else(|_| panic!("{shown}"));
+            assert!((back - x).abs() <= 0.01 * sigma + 1e-4 * sigma, "{x} +- {sigma} is shown as {shown}");
+        }
+        assert_eq!(resolved(0.123456789, 1e-6), "0.12345679");
     }
 }

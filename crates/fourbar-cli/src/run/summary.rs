@@ -3,7 +3,7 @@
 use super::{Done, Task};
 use crate::screen::{Facts, Screen, names, number};
 use fourbar::events::Kind;
-use fourbar::study::{Analysis, Report};
+use fourbar::study::{Analysis, Report, count};
 use fourbar_io::disk::part;
 use fourbar_io::results::{EVENTS, Kept, RunFacts, SUMMARY, TRAJECTORY, Totals, summary, work_words};
 use serde_json::Value;
@@ -42,7 +42,7 @@ pub fn words(task: &Task, done: &Done, kept: Option<Kept>, screen: &Screen) -> S
         if let Some(k) = task.study.mode {
             facts.add("mode", &format!("assembly mode {k}, as `fourbar check` counts them"));
         }
-        facts.add("time", &format!("0 to {}{ended} s, {} output rows", number(r.t), n.rows));
+        facts.add("time", &format!("0 to {}{ended} s, {}", number(r.t), count(n.rows, "output row")));
         facts.add("work", &work_words(r.work.iter().map(|(name, n)| (name.as_ref(), *n))));
         facts.add("wall time", &format!("{:.2} s", done.wall_time));
         if n.rows > 0 {

@@ -34,6 +34,13 @@ fn parts(text: &str) -> Vec<&str> {
     list.into_iter().map(str::trim).filter(|p| !p.is_empty()).collect()
 }
 
+/// A name and what follows it, where a text is `NAME=EXPRESSION`.
+fn named(text: &str) -> Option<(&str, &str)> {
+    let (name, expression) = text.split_once('=')?;
+    let word = name.trim().chars().all(|c| c.is_alphanumeric() || c == '_');
+    (word && !expression.starts_with('=')).then(|| (name.trim(), expression.trim()))
+}
+
 /// Reads what is asked for.
 pub fn asked(of: &[String]) -> Result<Vec<Asked>, Diagnostic> {
     let mut list = Vec::new();
@@ -55,6 +62,9 @@ pub fn asked(of: &[String]) -> Result<Vec<Asked>, Diagnostic> {
             Asked::Mode(k, what.into())
         } else if let Some((column, t)) = text.rsplit_once('@') {
             Asked::Measure(format!("at({}, {})", column.trim(), t.trim()))
+        } else if let Some((name, expression)) = named(text) {
+            let d = Diagnostic::new("U412", format!("`{name}` cannot be the name of a measure here: names are not taken"));
+            return Err(d.name(name).help(format!("leave it out: `--of \"{expression}\"`")));
         } else {
             Asked::Measure(text.into())
         });
@@ -116,6 +126,8 @@ mod tests {
             Asked::Rest("pin.angle".into()),
         ];
         assert_eq!(list, expected);
+        assert!(asked(&["T4=first(t, x > 1)".into()]).is_err_and(|d| d.code.0 == "U412" && d.help.contains("`--of \"first(t, x > 1)\"`")));
+        assert_eq!(asked(&["first(t, x >= 1)".into()]), Ok(vec![Asked::Measure("first(t, x >= 1)".into())]));
         for bad in ["modes.0.omega", "modes.1.colour", "modes.1", ""] {
             assert!(asked(&[bad.to_string()]).is_err_and(|d| d.code.0 == "U412"), "{bad}");
         }

@@ -131,6 +131,8 @@ pub struct Measure {
     /// Place of the time.
     time: Option<usize>,
     kind: Kind,
+    /// Whether energies or powers are read: a result in N*m is an energy then.
+    energy: bool,
 }
 
 /// A measure of a run.
@@ -157,6 +159,7 @@ impl Measure {
     pub fn unit(&self) -> String {
         match self.kind {
             Kind::Quantity(d) if d == expr::Dimension::NONE => "1".into(),
+            Kind::Quantity(d) if d == expr::Dimension::TORQUE && self.energy => "J".into(),
             Kind::Quantity(d) => d.unit(),
             Kind::Number => "1".into(),
             Kind::Unknown => String::new(),

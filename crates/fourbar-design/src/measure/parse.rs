@@ -39,6 +39,31 @@ pub fn kind_of_unit(unit: &str) -> Kind {
     UNITS.iter().find(|(u, _)| *u == unit).map_or(Kind::Unknown, |(_, d)| Kind::Quantity(*d))
 }
 
+/// Knows units and nothing else.
+struct Units<'a>(&'a mut dyn Names);
+
+impl Names for Units<'_> {
+    fn symbol(&mut self, _name: &str) -> Option<Symbol> {
+        None
+    }
+    fn unit(&mut self, name: &str) -> Option<(f64, Dimension)> {
+        self.0.unit(name)
+    }
+}
+
+/// The size in SI of the unit of a column, and its dimension. Outputs have the unit that their author chose: `mm`, `deg`, `1/min`.
+fn size_of_unit(unit: &str, names: &mut dyn Names) -> (f64, Kind) {
+    let known = kind_of_unit(unit);
+    if known != Kind::Unknown || unit.is_empty() {
+        return (1.0, known);
+    }
+    let quantity = unit.strip_prefix("1/").map_or_else(|| format!("1 {unit}"), |below| format!("1 rad/{below}"));
+    match Expr::parse_quantity(&quantity, &mut Units(names)) {
+        Ok((e, kind @ Kind::Quantity(_))) => e.constant_value().filter(|x| x.is_finite() && *x > 0.0).map_or((1.0, known), |x| (x, kind)),
+        _ => (1.0, known),
+    }
+}
+
 /// Distances by their placeholders, then columns, then what the caller knows.
 struct Inside<'a> {
     /// Placeholders, by distance.
@@ -60,8 +85,10 @@ impl Names for Inside<'_> {
             self.reads.push(place);
             self.reads.len() - 1
         });
-        let variable = Expr::parse("x", &mut |_| Some(Symbol::Variable(k as u32))).ok()?;
-        Some(Symbol::Function(variable, kind_of_unit(&self.columns[place].unit)))
+        let (size, kind) = size_of_unit(&self.columns[place].unit, self.others);
+        let text = if size == 1.0 { "x".to_string() } else { format!("x*{size:e}") };
+        let variable = Expr::parse(&text, &mut |_| Some(Symbol::Variable(k as u32))).ok()?;
+        Some(Symbol::Function(variable, kind))
     }
     fn unit(&mut self, name: &str) -> Option<(f64, Dimension)> {
         self.others.unit(name)
@@ -232,6 +259,13 @@ impl Reading<'_> {
     }
 
     fn read(&mut self, piece: &str) -> Result<(Expr, Kind), Diagnostic> {
+        if let Some((_, inner)) = reductions(piece)?.first() {
+            let inner = &piece[inner.whole.clone()];
+            let message = format!("reductions cannot be nested, and `{inner}` is one number inside another reduction");
+            return Err(
+                bad(self.text, &message).help("what stands inside a reduction is taken at every time; combine numbers outside of it")
+            );
+        }
         let mut rest = piece.to_string();
         for found in distances(piece) {
             // A name of the same length takes the place of the call, so that places in the text stay.
@@ -325,5 +359,6 @@ pub(super) fn parse(text: &str, columns: &[Column], curves: &[CurveOn], names: &
         return Err(bad(text, "it reads no column").help("a measure reduces columns over time: `max(abs(motor.effort))`"));
     }
     let time = columns.iter().position(|c| c.name == "t");
-    Ok(Measure { text: text.to_string(), outer, parts, gaps, reads, time, kind })
+    let energy = reads.iter().any(|&c| matches!(&*columns[c].unit, "J" | "W"));
+    Ok(Measure { text: text.to_string(), outer, parts, gaps, reads, time, kind, energy })
 }

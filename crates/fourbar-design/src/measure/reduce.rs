@@ -14,6 +14,8 @@ pub(super) const GAPS: usize = 8;
 
 /// Differences of an extreme, as a share of the range, up to which another instant counts as the same.
 const TIE: f64 = 1e-6;
+/// Distance from the time of an event, as a share of the run, up to which a time counts as that of the event.
+const AT_EVENT: f64 = 1e-12;
 /// Ties that are listed.
 const TIES: usize = 8;
 
@@ -107,7 +109,7 @@ impl<S: Scalar> Data<'_, S> {
                 extremes.iter().flat_map(|e| &e.ties).for_each(|&k| out[k] = true);
             }
             Reduction::Last => out[self.rows - 1] = true,
-            Reduction::At => around((1..self.rows).find(|&k| self.t(k) >= part.time).unwrap_or(self.rows - 1), out),
+            Reduction::At => around(self.place(part.time).0, out),
             Reduction::First => match &part.condition {
                 Some((condition, _)) => {
                     let row = (0..self.rows).find(|&k| self.at(condition, k).value() > 0.0);
@@ -135,7 +137,10 @@ impl<S: Scalar> Data<'_, S> {
         // Another local extreme, not the shoulder of this one.
         let peak = |k: usize| (k == 0 || size(k) >= size(k - 1)) && (k + 1 == y.len() || size(k) >= size(k + 1));
         let ties = if close > 0.0 {
-            (0..y.len()).filter(|&k| k.abs_diff(best) > 1 && size(k) >= size(best) - close && peak(k)).take(TIES).collect()
+            (0..y.len())
+                .filter(|&k| k.abs_diff(best) > 1 && self.t(k) != self.t(best) && size(k) >= size(best) - close && peak(k))
+                .take(TIES)
+                .collect()
         } else {
             Vec::new()
         };
@@ -160,8 +165,19 @@ impl<S: Scalar> Data<'_, S> {
             let message = format!("`{}` has no value: the run goes from {} s to {} s", part.text, number(first), number(last));
             return Err(Diagnostic::new("S431", message).time(t).help("take a time inside the run, or run longer"));
         }
-        let row = (1..self.rows).find(|&k| self.t(k) >= t).unwrap_or(self.rows - 1);
+        let (row, t) = self.place(t);
         Ok(self.interpolate(y, row, S::of(t)))
+    }
+
+    /// The row at the end of the interval with a time, and the time; at an event the last of its rows, which has the values after it.
+    fn place(&self, t: f64) -> (usize, f64) {
+        let last = self.rows - 1;
+        let slack = AT_EVENT * (self.t(last) - self.t(0));
+        let double = |k: usize| k > 0 && self.t(k) == self.t(k - 1);
+        if let Some(k) = (1..self.rows).rev().find(|&k| double(k) && (self.t(k) - t).abs() <= slack) {
+            return (k, self.t(k));
+        }
+        ((1..self.rows).find(|&k| self.t(k) > t).unwrap_or(last), t)
     }
 
     /// Where the condition first holds, between the rows around it.
@@ -172,7 +188,8 @@ impl<S: Scalar> Data<'_, S> {
             let message = format!("`{}` has no value: its condition never holds", part.text);
             return Err(Diagnostic::new("S431", message).help("run longer, or take another condition"));
         };
-        if row == 0 || !smooth {
+        // Where the condition begins to hold in the jump of an event, it holds from the row after it on.
+        if row == 0 || !smooth || self.t(row) == self.t(row - 1) {
             return Ok(y[row]);
         }
         // Bisection on the values; one step of Newton then carries the derivative, and takes what is left.
@@ -192,10 +209,17 @@ impl<S: Scalar> Data<'_, S> {
         Ok(self.interpolate(y, row, crossing))
     }
 
-    /// The four rows nearest to the interval before a row; fewer where there are fewer.
+    /// The four rows nearest to the interval before a row; fewer where there are fewer. An event has two rows or more with one time: what is
+    /// on its other side is not taken. Where the interval is that of an event, the row alone.
     fn window(&self, row: usize) -> std::ops::Range<usize> {
-        let count = self.rows.min(4);
-        let first = row.saturating_sub(2).min(self.rows - count);
+        let jump = |k: usize| self.t(k) == self.t(k - 1);
+        if row == 0 || jump(row) {
+            return row..row + 1;
+        }
+        let low = (row.saturating_sub(3).max(1)..row).rev().find(|&k| jump(k)).unwrap_or(row.saturating_sub(4));
+        let high = (row + 1..self.rows.min(row + 4)).find(|&k| jump(k)).unwrap_or(self.rows);
+        let count = (high - low).min(4);
+        let first = row.saturating_sub(2).max(low).min(high - count);
         first..first + count
     }
 
@@ -208,10 +232,7 @@ impl<S: Scalar> Data<'_, S> {
         for i in 0..count {
             let mut weight = S::one();
             for j in (0..count).filter(|&j| j != i) {
-                let d = nodes[i] - nodes[j];
-                if d != 0.0 {
-                    weight *= (t - nodes[j]) / d;
-                }
+                weight *= (t - nodes[j]) / (nodes[i] - nodes[j]);
             }
             sum += weight * y[first + i];
         }

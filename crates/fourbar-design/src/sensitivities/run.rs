@@ -705,13 +705,19 @@ impl Derivative {
     }
 }
 
+/// Share of the size of a measure, per change of a parameter by its own size, up to which two derivatives are the same.
+const EQUAL: f64 = 1e-8;
+
 /// Extremes of a measure that are reached at several instants with derivatives that differ.
 pub fn ties(measure: &Measure, of: &OfRun) -> Option<Diagnostic> {
     let value = measure.of(&of.run).ok()?;
     let tied = value.extremes.iter().find(|e| !e.ties.is_empty())?;
     // Where the other instants have the same derivative it does not matter which is taken.
     let t = of.run.column("t")?;
-    let differs = of.slopes.iter().any(|s| {
+    let size = size(measure, &of.run).unwrap_or(value.value.abs());
+    let differs = of.slopes.iter().zip(&of.sizes).any(|(s, parameter)| {
+        // Derivatives that change nothing when the parameter changes by its own size differ by rounding alone.
+        let rounding = EQUAL * size / parameter;
         let at = |row: usize| -> Option<f64> {
             let one =
                 |tr: &Trajectory| Trajectory { columns: tr.columns.clone(), values: tr.values.iter().map(|c| vec![c[row]]).collect() };
@@ -719,7 +725,7 @@ pub fn ties(measure: &Measure, of: &OfRun) -> Option<Diagnostic> {
         };
         let first = at(tied.row);
         tied.ties.iter().any(|row| match (first, at(*row)) {
-            (Some(a), Some(b)) => (a - b).abs() > 1e-3 * a.abs().max(b.abs()).max(1e-300),
+            (Some(a), Some(b)) => (a - b).abs() > 1e-3 * a.abs().max(b.abs()) + rounding,
             _ => true,
         })
     });

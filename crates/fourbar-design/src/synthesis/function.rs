@@ -14,6 +14,8 @@ pub struct FunctionFit {
     pub K: [f64; 3],
     /// Angles by which the rocker misses its own, radians; not a number where the linkage does not reach the crank angle.
     pub misses: Vec<f64>,
+    /// Angles of the crank as it is written, with a positive length.
+    pub angles: Vec<f64>,
     /// Whether all pairs lie on one assembly mode.
     pub one_branch: bool,
 }
@@ -68,7 +70,8 @@ pub fn function(pairs: &[[f64; 2]], ground: f64) -> Result<FunctionFit, Diagnost
         angle.sin().atan2(angle.cos())
     };
     let misses = pairs.iter().map(miss).collect();
-    Ok(FunctionFit { one_branch: pairs.iter().all(|p| side(p) == mode), linkage, K: [K[0], K[1], K[2]], misses })
+    let angles = pairs.iter().map(|p| p[0] + half(a)).collect();
+    Ok(FunctionFit { angles, one_branch: pairs.iter().all(|p| side(p) == mode), linkage, K: [K[0], K[1], K[2]], misses })
 }
 
 #[cfg(test)]

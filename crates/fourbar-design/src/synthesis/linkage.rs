@@ -112,9 +112,74 @@ impl FourBar {
         Some([right, left])
     }
 
-    /// The mechanism file of the linkage, driven by its crank from an angle, one turn in a second.
-    pub fn file(&self, title: &str, start: f64) -> String {
+    /// The angles of the crank on its way through given angles in their order, without jumps of a turn; `None` where it cannot go from one
+    /// to the next on this assembly mode. A crank that turns all the way round goes in the direction that passes them within one turn.
+    pub fn way(&self, angles: &[f64]) -> Option<Vec<f64>> {
+        let mut way = vec![*angles.first()?];
+        if self.crank_turns() {
+            let on = |sense: f64| {
+                let mut way = way.clone();
+                for pair in angles.windows(2) {
+                    way.push(way[way.len() - 1] + sense * (sense * (pair[1] - pair[0])).rem_euclid(TAU));
+                }
+                way
+            };
+            let [more, less] = [on(1.0), on(-1.0)];
+            let total = |w: &[f64]| (w[w.len() - 1] - w[0]).abs();
+            return Some(if total(&less) < total(&more) { less } else { more });
+        }
+        const LOOKS: usize = 256;
+        for pair in angles.windows(2) {
+            let from = way[way.len() - 1];
+            let turn = (pair[1] - pair[0]).rem_euclid(TAU);
+            let closes = |d: &f64| (0..LOOKS).all(|k| self.position(from + d * (k as f64 + 0.5) / LOOKS as f64).is_some());
+            let mut ways = [turn, turn - TAU];
+            ways.sort_by(|a, b| a.abs().total_cmp(&b.abs()));
+            way.push(from + ways.into_iter().find(closes)?);
+        }
+        Some(way)
+    }
+
+    /// How the crank is driven through angles in a second: the parameter of the drive with its comment, and the angle from the first on.
+    fn drive(&self, angles: &[f64]) -> (String, String) {
+        let round = |sign: &str| (format!("turn: {sign}2*pi                      # speed of the crank, rad/s"), "turn*t".to_string());
+        let Some(way) = self.way(angles) else { return round("") };
+        let first = way[0];
+        if self.crank_turns() {
+            return round(if way[way.len() - 1] < first { "-" } else { "" });
+        }
+        // Where it turns back on the way, and where it began.
+        let mut stops = vec![first];
+        for (k, x) in way.iter().enumerate().skip(1) {
+            let back = way.get(k + 1).is_none_or(|next| (next - x) * (x - way[k - 1]) < 0.0);
+            if back && *x != stops[stops.len() - 1] {
+                stops.push(*x);
+            }
+        }
+        if let [_, end] = stops[..] {
+            let swing = end - first;
+            return (
+                format!("swing: {swing:?}                # of the crank, rad: there and back in a second"),
+                "swing*(1 - cos(2*pi*t))/2".into(),
+            );
+        }
+        stops.push(first);
+        let legs = (stops.len() - 1) as f64;
+        let mut text = String::new();
+        for (k, pair) in stops.windows(2).enumerate() {
+            let (a, b) = (k as f64 / legs, (k as f64 + 1.0) / legs);
+            let sign = if text.is_empty() { "" } else { " + " };
+            text += &format!("{sign}swing*({:?})*smoothstep(t, {a:?}, {b:?})", pair[1] - pair[0]);
+        }
+        ("swing: 1                        # share of the way of the crank, which passes the given angles and returns".into(), text)
+    }
+
+    /// The mechanism file of the linkage, driven by its crank through angles in their order: round, or there and back where it does not turn
+    /// all the way.
+    pub fn file(&self, title: &str, angles: &[f64]) -> String {
         let turn = (self.ground[1] - self.ground[0]).arg();
+        let start = angles.first().copied().unwrap_or(0.0);
+        let (parameter, angle) = self.drive(angles);
         let n = |x: f64| format!("{x:?}");
         let sign = if self.mode > 0.0 { "" } else { "-" };
         format!(
@@ -131,7 +196,7 @@ impl FourBar {
              \x20 rocker_length: {rocker}\n\
              \x20 Px: {px}                        # the coupler point, along and across the coupler\n\
              \x20 Py: {py}\n\
-             \x20 turn: 2*pi                      # speed of the crank, rad/s\n\
+             \x20 {parameter}\n\
              \x20 start: {start}                  # crank angle as drawn, rad\n\
              \x20 bar: 1                          # kg per metre of bar\n\
              \x20 Cx: ground_x + ground_length*cos(tilt)\n\
@@ -156,7 +221,7 @@ impl FourBar {
              \x20 B: {{type: revolute, bodies: [coupler, rocker], at: [Bx, By, 0], axis: [0, 0, 1]}}\n\
              \x20 C: {{type: revolute, bodies: [ground, rocker], at: [Cx, Cy, 0], axis: [0, 0, 1]}}\n\
              drives:\n\
-             \x20 motor: {{joint: O, angle: turn*t}}\n\
+             \x20 motor: {{joint: O, angle: {angle}}}\n\
              points:\n\
              \x20 P: {{body: coupler, at: [Px, Py, 0]}}\n\
              study: {{analysis: kinematics, t_end: 1, output_step: 5 ms}}\n\
@@ -201,6 +266,39 @@ mod tests {
             assert!(((p.P - p.A).abs() - l.point.abs()).abs() < 1e-14);
         }
         assert!(l.crank_turns());
+    }
+
+    /// Angles in any order and turned by whole turns: the way is theirs, the linkage closes all along it, and whole cranks turn once.
+    #[test]
+    fn the_crank_finds_its_way_through_angles() {
+        let mut random = fourbar::random::Random(20_261_120);
+        let (mut whole, mut part) = (0, 0);
+        while whole < 40 || part < 40 {
+            let mut length = || 0.8 + 0.6 * random.number();
+            let l = FourBar { crank: length(), coupler: length(), rocker: length(), ..linkage() };
+            let step = 0.3 * random.number();
+            let first = 3.0 * random.number();
+            let truth: Vec<f64> = if l.crank_turns() {
+                (0..4).map(|k| first + (0.4 + step) * f64::from(k) * if step > 0.0 { 1.0 } else { -1.0 }).collect()
+            } else {
+                vec![first, first + step, first + 0.4 * random.number()]
+            };
+            let closes = |a: f64, b: f64| (0..=500).all(|k| l.position(a + (b - a) * f64::from(k) / 500.0).is_some());
+            if !truth.windows(2).all(|w| closes(w[0], w[1])) {
+                continue;
+            }
+            let given: Vec<f64> = truth.iter().map(|x| x + TAU * (2.0 * random.number()).round()).collect();
+            let way = l.way(&given).expect("there is one");
+            if l.crank_turns() {
+                whole += 1;
+                assert!((way[3] - way[0]).abs() < TAU && ((way[3] - way[0]) - (truth[3] - truth[0])).abs() < 1e-9, "{truth:?} {way:?}");
+            } else {
+                part += 1;
+                for k in 1..3 {
+                    assert!(((way[k] - way[0]) - (truth[k] - truth[0])).abs() < 1e-9, "{truth:?} {way:?}");
+                }
+            }
+        }
     }
 
     #[test]

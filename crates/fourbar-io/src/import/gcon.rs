@@ -240,7 +240,7 @@ impl Reader<'_, '_> {
         let id = self.text(given).unwrap_or_default();
         let found = self.ids.iter().find(|(k, _)| *k == id).map(|(_, k)| *k);
         if found.is_none() {
-            self.wrong(format!("`{what}` names the body {id}, which there is not"), "bodies go by their `id`", given);
+            self.wrong(format!("there is no body `{id}`, which `{what}` names"), "bodies go by their `id`", given);
         }
         found
     }

@@ -79,7 +79,7 @@ fn what_is_wrong_is_told_with_its_place() {
         e.to_string()
     };
     assert!(with("\"type\": \"DP1\"", "\"type\": \"DP9\"").contains("DP9"));
-    assert!(with("\"body_j\": 0", "\"body_j\": 7").contains("the body 7"));
+    assert!(with("\"body_j\": 0", "\"body_j\": 7").contains("there is no body `7`"));
     assert!(with("\"id\": 1,", "").contains("no `id`"));
     assert!(with("[-2, 0, 0]", "[-2, 0]").contains("three numbers"));
     assert!(with("[-2, 0, 0]", "[-2, 0, NaN]").contains("three numbers"));

@@ -432,3 +432,25 @@ fn sites_that_are_apart_by_the_digits_of_the_file_are_one_point() {
     let far = read(&text(-1.001));
     assert!((gap(&far) - 1e-3).abs() < 1e-12);
 }
+
+/// Coefficients beyond the first make springs and dampers nonlinear, a tendon with two lengths is slack between them: this is told.
+#[test]
+fn nonlinear_coefficients_are_listed() {
+    let text = |joint: &str, tendon: &str| {
+        format!(
+            "<mujoco><worldbody><body name='a'><joint name='j' type='slide' {joint}/><geom size='0.1'/></body></worldbody>\
+             <tendon><fixed name='rope' {tendon}><joint joint='j' coef='1'/></fixed></tendon></mujoco>"
+        )
+    };
+    for (joint, tendon, notes) in [
+        ("stiffness='3' damping='0.1'", "stiffness='2' springlength='0.5'", 0),
+        ("stiffness='3 0 0' damping='0.1'", "stiffness='2' springlength='0.5 0.5'", 0),
+        ("stiffness='3 4' damping='0.1'", "stiffness='2'", 1),
+        ("stiffness='3 4' damping='0.1 0 5'", "stiffness='2 1'", 3),
+        ("", "stiffness='2' springlength='0.25 0.5'", 1),
+    ] {
+        let loaded = read(&text(joint, tendon));
+        let told = loaded.warnings.iter().filter(|w| w.code.0 == "W450").count();
+        assert_eq!(told, notes, "{joint} {tendon}: {:?}", loaded.warnings);
+    }
+}

@@ -214,3 +214,26 @@ fn a_motor_on_a_joint_that_is_not_there_is_listed_and_messages_have_one_order() 
     let said: Vec<String> = (0..5).map(|_| read_model(&wrong, &ReadOptions::default()).expect_err("refused").to_string()).collect();
     assert!(said[0].contains("`joint_0`, `joint_1`, `joint_2`") && said.iter().all(|s| *s == said[0]), "{}", said[0]);
 }
+
+/// A largest effort without a motor, and bounds that are not given, are told.
+#[test]
+fn limits_that_bound_nothing_are_told() {
+    let text = |limit: &str, more: &str| {
+        format!(
+            "<robot name='r'><link name='world'/><link name='a'><inertial><mass value='1'/><inertia ixx='1' iyy='1' izz='1'/></inertial></link>\
+             <joint name='j' type='revolute'><parent link='world'/><child link='a'/><axis xyz='0 0 1'/>{limit}</joint>{more}</robot>"
+        )
+    };
+    let motor = "<transmission name='m'><joint name='j'/><actuator name='m'/></transmission>";
+    for (limit, more, expected) in [
+        ("<limit lower='-1' upper='1' effort='5' velocity='1'/>", motor, vec![]),
+        ("<limit lower='-1' upper='1' effort='5' velocity='1'/>", "", vec!["W450"]),
+        ("<limit lower='-1' upper='1' effort='1e6' velocity='1e6'/>", "", vec![]),
+        ("<limit effort='5' velocity='1'/>", motor, vec!["W451"]),
+    ] {
+        let loaded = read(&text(limit, more));
+        let own = |w: &&fourbar::Diagnostic| w.message.contains("largest effort") || w.message.contains("without bounds");
+        let told: Vec<&str> = loaded.warnings.iter().filter(own).map(|w| w.code.0).collect();
+        assert_eq!(told, expected, "{limit} {more}");
+    }
+}

@@ -107,3 +107,64 @@ fn limits_are_written_and_read_again() {
         assert_eq!(list, [("W459", Some("joints.ja")), ("W459", Some("joints.jb"))]);
     }
 }
+
+/// What is written of inputs, actuators, points and loops reads again; what is lost is listed.
+#[test]
+fn inputs_points_and_loops_are_written_or_listed() {
+    let text = "fourbar: 1
+gravity: [0, 0, -9.81]
+bodies:
+  a: {mass: 1, inertia: [0.1, 0.1, 0.1], at: [1, 0, 0]}
+  b: {mass: 1, inertia: [0.1, 0.1, 0.1], at: [2, 0, 0]}
+joints:
+  ja: {type: revolute, bodies: [ground, a], at: [0.5, 0, 0], axis: [0, 1, 0]}
+  jb: {type: prismatic, bodies: [a, b], at: [1.5, 0, 0], axis: [1, 0, 0]}
+  close: {type: spherical, bodies: [ground, b], at: [2.5, 0.25, 0.125]}
+inputs:
+  u: {unit: N, default: 2}
+  w: {unit: 'N*m', range: [-3, 3]}
+  idle: {unit: N}
+forces:
+  fa: {type: actuator, joint: ja, effort: 2*w}
+  fb: {type: actuator, joint: jb, effort: u}
+  fc: {type: actuator, joint: jb, effort: 3*u}
+points:
+  tip: {body: b, at: [0.25, 0.5, 0.75]}
+  post: {body: ground, at: [0.125, 0, 1]}
+study: {t_end: 3}
+view: {trace: [tip]}
+";
+    let loaded = read_model(text, &ReadOptions::default()).unwrap_or_else(|e| panic!("{e}"));
+    let m = loaded.spec.build().expect("good");
+    let place = |m: &Model, name: &str| {
+        let (_, p) = m.points.iter().find(|(n, _)| n.as_str() == name).unwrap_or_else(|| panic!("no point {name}"));
+        let start = assembly::assemble(m).expect("it closes").configuration;
+        let q = &start.q[p.body.index()];
+        q.r + q.A * p.s
+    };
+    for (format, written) in [("MJCF", write_mjcf(&loaded.spec, &m)), ("URDF", write_urdf(&loaded.spec, &m))] {
+        let (text, notes) = written.unwrap_or_else(|e| panic!("{e:?}"));
+        let has =
+            |at: &str, words: &str| notes.iter().any(|d| d.code.0 == "W459" && d.at.as_deref() == Some(at) && d.message.contains(words));
+        for (at, words) in [
+            ("inputs.u", "the default 2 of the input `u` is not written"),
+            ("inputs.u", "the input `u` becomes 2"),
+            ("inputs.idle", "no actuator that it moves is written"),
+            ("study", "the settings of the run are not written"),
+            ("view", "not written"),
+        ] {
+            assert!(has(at, words), "{format}: {words}: {notes:?}");
+        }
+        assert!(!notes.iter().any(|d| d.at.as_deref() == Some("inputs.w")), "{notes:?}");
+        let again = read(&text);
+        let after = model(&again);
+        for name in ["tip", "post"] {
+            assert!((place(&m, name) - place(&after, name)).norm() < 1e-12, "{format}: {name}\n{text}");
+        }
+        let ranges: Vec<[f64; 2]> = again.spec.inputs.iter().map(|(_, i)| i.range).filter(|r| r[1].is_finite()).collect();
+        assert_eq!(ranges, [[-3.0, 3.0]], "{format}: only `w` is bounded\n{text}");
+        if format == "MJCF" {
+            assert!(again.spec.joints.iter().any(|(n, _)| n == "close"), "the joint of the loop keeps its name\n{text}");
+        }
+    }
+}

@@ -22,6 +22,8 @@ pub struct Exact<'a> {
     pub names: &'a [&'a str],
     /// Measures that are goals; the others are margins.
     pub goals: usize,
+    /// Goals and margins; measures behind these are not differentiated.
+    pub searched: usize,
     /// Minus one where the goal is to become large.
     pub sign: f64,
 }
@@ -35,7 +37,7 @@ impl Exact<'_> {
         let (model, known) = self.subject.build(self.names, x).ok()?;
         let study = self.subject.settings(&parameters.model().ok()?).ok()?;
         let which: Vec<usize> = (0..x.len()).collect();
-        let texts = || self.subject.measures.iter().map(|(_, text)| text);
+        let texts = || self.subject.measures.iter().take(self.searched).map(|(_, text)| text);
         let read = |run: &fourbar::Trajectory| -> Result<Vec<Measure>, Error> {
             let list = texts().map(|text| measure(text, &run.columns, &model.curves, &known));
             Ok(list.collect::<Result<Vec<_>, _>>()?)

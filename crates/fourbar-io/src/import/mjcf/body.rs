@@ -2,7 +2,7 @@
 
 use super::super::draft::*;
 use super::super::reading::about;
-use super::super::xml::Element;
+use super::super::xml::{Attribute, Element};
 use super::{FromGeoms, Mjcf};
 use fourbar::Diagnostic;
 use fourbar::spec::PairKind;
@@ -157,7 +157,7 @@ impl Mjcf<'_, '_, '_> {
                 None => Pose::IDENTITY,
             };
             joint.frames = [if reference == 0.0 { at.then(&frame) } else { at.then(&frame).then(&back) }, frame];
-            let first = |name: &str| get(name).and_then(|a| r.numbers(a, 1, 3)).map_or(0.0, |x| x[0]);
+            let first = |key: &str| self.first_coefficient(get(key), &joint.name);
             joint.passive = Passive {
                 stiffness: first("stiffness"),
                 rest: angle * r.number(get("springref"), 0.0),
@@ -175,6 +175,17 @@ impl Mjcf<'_, '_, '_> {
         }
         self.draft.joints.push(joint);
         self.reference.push(reference);
+    }
+
+    /// The first of the coefficients of a spring or damper; others make it nonlinear and are listed.
+    pub(super) fn first_coefficient(&self, given: Option<&Attribute>, of: &str) -> f64 {
+        let Some((a, x)) = given.and_then(|a| Some((a, self.reading.numbers(a, 1, 3)?))) else { return 0.0 };
+        if x[1..].iter().any(|c| *c != 0.0) {
+            let message = format!("of `{}` of `{of}` only the first coefficient is carried over, {:?}", a.name, x[0]);
+            let d = Diagnostic::new("W450", message).name(of);
+            self.reading.note(d.help("springs and dampers are linear here; write the law as a force with an expression"), a.spot);
+        }
+        x[0]
     }
 
     /// Moves a joint, and all that hangs on it, by a change of its coordinate.

@@ -30,10 +30,19 @@ impl Mjcf<'_, '_, '_> {
                 let weight = self.reading.number(self.reading.need(j, "coef"), 0.0);
                 tendon.terms.push((joint, weight));
             }
-            let first = |key: &str| get(key).and_then(|a| self.reading.numbers(a, 1, 3)).map_or(0.0, |x| x[0]);
+            let first = |key: &str| self.first_coefficient(get(key), &name);
             let (stiffness, damping) = (first("stiffness"), first("damping"));
             // Without a length of its own a tendon is at rest as drawn.
             let drawn: f64 = tendon.terms.iter().map(|(j, c)| c * self.reference[*j]).sum();
+            if let Some((a, x)) = get("springlength").and_then(|a| Some((a, self.reading.numbers(a, 1, 2)?)))
+                && x.len() == 2
+                && x[0] != x[1]
+            {
+                let message =
+                    format!("the tendon `{name}` is slack from {:?} to {:?}, and is carried over with one length at rest", x[0], x[1]);
+                let d = Diagnostic::new("W450", message).name(&name);
+                self.reading.note(d.help("write it as a force with an expression"), a.spot);
+            }
             let rest =
                 get("springlength").and_then(|a| self.reading.numbers(a, 1, 2)).map_or(drawn, |x| if x[0] < 0.0 { drawn } else { x[0] });
             if stiffness != 0.0 || damping != 0.0 {

@@ -11,6 +11,9 @@ use fourbar::spec::{PairKind, Shape};
 use nalgebra::{Matrix3, Vector3};
 use std::collections::HashMap;
 
+/// A bound that stands for none where the format asks for one, N or N*m.
+const ENDLESS: f64 = 1e6;
+
 /// What is known while a robot is read.
 struct Urdf<'r, 'a> {
     reading: &'r Reading<'a>,
@@ -70,6 +73,7 @@ pub(super) fn read(reading: &Reading<'_>, root: &Element) -> Draft {
             e.all("joint").for_each(|j| u.gazebo_joint(j));
         }
         u.side_file();
+        u.unused_efforts(root.spot);
     }
     u.meshes.say_missing(reading);
     u.draft
@@ -204,7 +208,13 @@ impl Urdf<'_, '_> {
             if (low.is_some() || high.is_some()) && matches!(kind.value.as_str(), "revolute" | "prismatic") {
                 joint.limits = Some([r.number(low, 0.0), r.number(high, 0.0)]);
             }
-            effort = r.number(l.get("effort"), 0.0);
+            if low.is_none() && high.is_none() && kind.value == "revolute" {
+                let message = format!("`{}` turns without bounds: its limits have neither `lower` nor `upper`", name.value);
+                let d = Diagnostic::new("W451", message).name(&name.value);
+                r.note(d.help("give both, or write `type=\"continuous\"`"), l.spot);
+            }
+            // As large as this stands for none.
+            effort = Some(r.number(l.get("effort"), 0.0)).filter(|x| *x < ENDLESS).unwrap_or(0.0);
         }
         if let Some(d) = e.child("dynamics") {
             joint.passive.damping = r.number(d.get("damping"), 0.0);
@@ -367,6 +377,22 @@ impl Urdf<'_, '_> {
         self.draft.inputs.push(Input { name: name.into(), unit: if turns { "N*m" } else { "N" }, default: 0.0, range, spot });
         let formula = if ratio == 1.0 { format!("i{i}") } else { format!("({ratio:?})*i{i}") };
         self.draft.efforts.push(Effort { name: name.into(), acts: Acts::Joint(joint, formula), spot });
+    }
+
+    /// Lists largest efforts of joints that nothing pushes: they bound no motor.
+    fn unused_efforts(&self, spot: Spot) {
+        let pushed = |k: usize| self.draft.efforts.iter().any(|e| matches!(e.acts, Acts::Joint(j, _) if j == k));
+        let list: Vec<&str> = (0..self.draft.joints.len())
+            .filter(|&k| self.efforts[k] > 0.0 && !pushed(k))
+            .map(|k| self.draft.joints[k].name.as_str())
+            .collect();
+        let Some(first) = list.first() else { return };
+        let message = match list.len() {
+            1 => format!("the largest effort of `{first}` is not carried over: no transmission moves it"),
+            n => format!("the largest efforts of {n} joints, `{first}` among them, are not carried over: no transmission moves them"),
+        };
+        let d = Diagnostic::new("W450", message).name(*first);
+        self.reading.note(d.help("add a `<transmission>` for every joint with a motor"), spot);
     }
 
     fn transmission(&mut self, e: &Element) {

@@ -24,14 +24,15 @@
     return a !== 0 && (a < 1e-3 || a >= 1e5) ? x.toExponential(3) : String(Number(x.toPrecision(5)));
   };
   const label = (c) => (c.unit && c.unit !== "1" ? `${c.name} [${c.unit}]` : c.name);
-  // Ranges of the columns; a constant one gets some room.
+  // Ranges of the columns; a constant one gets some room, and one that differs by rounding alone is constant.
   const ranges = values.map((v) => {
     let lo = Infinity, hi = -Infinity;
     for (const x of v) if (finite(x)) { lo = Math.min(lo, x); hi = Math.max(hi, x); }
     if (lo > hi) return [0, 1];
-    return lo === hi ? [lo - (Math.abs(lo) || 1) * 0.05, hi + (Math.abs(hi) || 1) * 0.05] : [lo, hi];
+    return hi - lo <= 1e-9 * Math.max(Math.abs(lo), Math.abs(hi)) ? [lo - (Math.abs(lo) || 1) * 0.05, hi + (Math.abs(hi) || 1) * 0.05] : [lo, hi];
   });
-  const share = (k, x) => (x - ranges[k][0]) / (ranges[k][1] - ranges[k][0]);
+  // What is missing has no share: a failed case is neither low nor high.
+  const share = (k, x) => (finite(x) ? (x - ranges[k][0]) / (ranges[k][1] - ranges[k][0]) : NaN);
 
   // A scale of colours that keeps its order without colour vision: dark blue over green to yellow.
   const dark = window.matchMedia("(prefers-color-scheme: dark)");

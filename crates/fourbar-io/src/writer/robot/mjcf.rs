@@ -191,18 +191,18 @@ impl Tree<'_> {
                 continue;
             }
             let [a, b] = j.bodies.map(|b| b.index());
-            let mut connect = |x: nalgebra::Vector3<f64>| {
+            let mut connect = |name: &str, x: nalgebra::Vector3<f64>| {
                 let anchor = vector(&(model.bodies[a].com + x));
-                lines.push(format!("<connect body1=\"{}\" body2=\"{}\" anchor=\"{anchor}\"/>", name_of(a), name_of(b)));
+                lines.push(format!("<connect name=\"{name}\" body1=\"{}\" body2=\"{}\" anchor=\"{anchor}\"/>", name_of(a), name_of(b)));
             };
             match j.kind.name() {
-                "spherical" => connect(j.F.s),
+                "spherical" => connect(&j.name, j.F.s),
                 "revolute" => {
                     // Two points of the axis.
-                    connect(j.F.s);
-                    connect(j.F.s + j.F.axis(2) * model.length);
+                    connect(&j.name, j.F.s);
+                    connect(&format!("{}_axis", j.name), j.F.s + j.F.axis(2) * model.length);
                 }
-                "fixed" => lines.push(format!("<weld body1=\"{}\" body2=\"{}\"/>", name_of(a), name_of(b))),
+                "fixed" => lines.push(format!("<weld name=\"{}\" body1=\"{}\" body2=\"{}\"/>", j.name, name_of(a), name_of(b))),
                 other => self.left_out("joints", &j.name, &format!("MJCF closes loops by points and welds, not by a `{other}` joint")),
             }
         }
@@ -267,6 +267,7 @@ impl Tree<'_> {
                     let bounds =
                         spec.inputs.iter().find(|(n, _)| *n == input).map(|(_, i)| i.range).filter(|r| r.iter().all(|x| x.is_finite()));
                     let range = bounds.map_or(String::new(), |r| format!(" ctrlrange=\"{}\"", numbers(&r)));
+                    self.written.push(name.clone());
                     lines.push(format!("<motor name=\"{name}\" joint=\"{joint}\" gear=\"{gear:?}\"{range}/>"));
                 }
                 _ => self.left_out("forces", name, "only an input times a number is written as a motor"),

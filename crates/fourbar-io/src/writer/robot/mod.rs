@@ -10,10 +10,11 @@ pub use urdf::write_urdf;
 
 use fourbar::analysis::assembly::assemble;
 use fourbar::model::{Body, Joint, Model};
-use fourbar::spec::{LimitOf, LimitSpec, ModelSpec, Shape};
+use fourbar::spec::{ForceSpec, InputSpec, LimitOf, LimitSpec, ModelSpec, Shape, StudySpec};
 use fourbar::state::Configuration;
 use fourbar::topology::Groups;
 use fourbar::{Diagnostic, Error};
+use mjcf::factor;
 use nalgebra::{Matrix3, Rotation3, UnitQuaternion, Vector3};
 use std::collections::VecDeque;
 use std::fmt::Write;
@@ -29,6 +30,8 @@ struct Tree<'m> {
     /// For each body, the joint that carries it and the body on its other side.
     parent: Vec<Option<(usize, usize)>>,
     notes: Vec<Diagnostic>,
+    /// Actuators that are written.
+    written: Vec<String>,
     out: String,
     level: usize,
 }
@@ -43,7 +46,7 @@ impl<'m> Tree<'m> {
     fn new(spec: &'m ModelSpec, model: &'m Model) -> Result<Self, Error> {
         let start = assemble(model)?.configuration;
         let parent = spanning(model);
-        Ok(Self { spec, model, start, parent, notes: Vec::new(), out: String::new(), level: 0 })
+        Ok(Self { spec, model, start, parent, notes: Vec::new(), written: Vec::new(), out: String::new(), level: 0 })
     }
 
     /// Something that the other format cannot express.
@@ -152,6 +155,24 @@ impl<'m> Tree<'m> {
         (1..self.model.bodies.len()).filter(|k| self.carrier(*k).is_none()).collect()
     }
 
+    /// What is lost of an input: one that moves several actuators, its default, or all of it.
+    fn input_rest(&mut self, names: &str, name: &str, input: &InputSpec) {
+        let moved = |(force, f): &&(String, ForceSpec)| self.written.contains(force) && input_of(f).is_some_and(|(n, _)| n == name);
+        let users = self.spec.forces.iter().filter(moved).count();
+        let mut lost = Vec::new();
+        match users {
+            0 => return self.left_out("inputs", name, "no actuator that it moves is written"),
+            1 => {}
+            n => lost.push(format!("the input `{name}` becomes {n}: in {names} every actuator has one of its own")),
+        }
+        if input.default != 0.0 {
+            lost.push(format!("the default {} of the input `{name}` is not written: in {names} it is zero", input.default));
+        }
+        for message in lost {
+            self.notes.push(Diagnostic::new("W459", message).name(name).at(format!("inputs.{name}")));
+        }
+    }
+
     /// What no tree of bodies has words for.
     fn rest(&mut self, names: &str) {
         let spec = self.spec;
@@ -170,6 +191,28 @@ impl<'m> Tree<'m> {
         for (name, _) in &spec.outputs {
             self.left_out("outputs", name, &format!("{names} has no outputs"));
         }
+        for (name, _) in &spec.paths {
+            self.left_out("paths", name, &format!("{names} has no joints along curves"));
+        }
+        for (name, _) in &spec.motors {
+            self.left_out("motors", name, &format!("{names} has no electric motors"));
+        }
+        for (name, input) in &spec.inputs {
+            self.input_rest(names, name, input);
+        }
+        let mut aside = Vec::new();
+        if spec.study != StudySpec::default() {
+            aside.push(("study", "the settings of the run are"));
+        }
+        if spec.settle {
+            aside.push(("start", "that the motion starts from an equilibrium is"));
+        }
+        if !(spec.trace.is_empty() && spec.columns.is_empty() && spec.plots.is_empty() && spec.follow.is_none()) {
+            aside.push(("view", "which curves, columns and plots are shown is"));
+        }
+        for (at, what) in aside {
+            self.notes.push(Diagnostic::new("W459", format!("{what} not written: {names} has no place for it")).at(at));
+        }
         for (k, (name, _)) in spec.bodies.iter().enumerate() {
             if self.start.v[k + 1].v.norm() + self.start.v[k + 1].w.norm() > 0.0 {
                 let d = Diagnostic::new("W459", format!("the velocity of `{name}` at the start is not written")).name(name);
@@ -177,6 +220,11 @@ impl<'m> Tree<'m> {
             }
         }
     }
+}
+
+/// The input of an actuator and what it is multiplied by.
+fn input_of(f: &ForceSpec) -> Option<(String, f64)> {
+    if let ForceSpec::Actuator(a) = f { factor(&a.effort) } else { None }
 }
 
 /// Whether a limit bounds the angle of its joint.

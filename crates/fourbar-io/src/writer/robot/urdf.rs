@@ -1,7 +1,7 @@
 //! URDF of a mechanism.
 
 use super::mjcf::factor;
-use super::{ENDLESS, Tree, along, numbers, plain, quoted, rpy, vector};
+use super::{ENDLESS, Tree, along, input_of, numbers, plain, quoted, rpy, vector};
 use fourbar::model::{JointCoordinate, Model};
 use fourbar::spec::*;
 use fourbar::{Diagnostic, Error};
@@ -21,6 +21,7 @@ pub fn write_urdf(spec: &ModelSpec, model: &Model) -> Result<(String, Vec<Diagno
         list.extend(t.children(body).into_iter().map(|c| (c, body)));
         k += 1;
     }
+    t.urdf_points();
     t.urdf_rest();
     t.limits_rest(&["revolute", "prismatic"]);
     t.rest("URDF");
@@ -99,13 +100,57 @@ impl Tree<'_> {
         if !matches!(kind, "fixed" | "floating") {
             self.line(&format!("<axis xyz=\"{}\"/>", vector(&axis)));
         }
+        let effort = self.largest_effort(&name);
         if matches!(kind, "prismatic" | "revolute") {
             let [low, high] = limits.unwrap_or([-ENDLESS, ENDLESS]);
-            self.line(&format!("<limit lower=\"{low:?}\" upper=\"{high:?}\" effort=\"0\" velocity=\"0\"/>"));
+            let effort = effort.unwrap_or(ENDLESS);
+            self.line(&format!("<limit lower=\"{low:?}\" upper=\"{high:?}\" effort=\"{effort:?}\" velocity=\"{ENDLESS:?}\"/>"));
+        } else if let Some(effort) = effort.filter(|_| kind == "continuous") {
+            self.line(&format!("<limit effort=\"{effort:?}\" velocity=\"{ENDLESS:?}\"/>"));
         }
         self.dynamics(&name);
         self.mimic(k);
         self.close("joint");
+    }
+
+    /// The largest effort of the actuators of a joint, where the ranges of their inputs are known.
+    fn largest_effort(&mut self, joint: &str) -> Option<f64> {
+        let spec = self.spec;
+        let mut sum: Option<f64> = None;
+        for (_, f) in spec.forces.iter().filter(|(_, f)| matches!(f, ForceSpec::Actuator(a) if a.joint == joint)) {
+            let (input, gear) = input_of(f)?;
+            let (name, i) = spec.inputs.iter().find(|(n, _)| *n == input)?;
+            let [low, high] = i.range;
+            let largest = low.abs().max(high.abs());
+            if !largest.is_finite() {
+                return None;
+            }
+            if low != -high {
+                let message = format!("the range {low} to {high} of the input `{name}` is written as {} to {largest}", -largest);
+                self.notes.push(Diagnostic::new("W459", message).name(name).at(format!("inputs.{name}")));
+            }
+            sum = Some(sum.unwrap_or(0.0) + gear.abs() * largest);
+        }
+        sum
+    }
+
+    /// Points are links without mass that are fixed to those of their bodies.
+    fn urdf_points(&mut self) {
+        let (spec, model) = (self.spec, self.model);
+        for (name, p) in &model.points {
+            let k = p.body.index();
+            let (base, origin) = if k == 0 { ("world", Vector3::zeros()) } else { (self.body(k).name.as_str(), self.link_at(k)) };
+            let mut joint = format!("{name}_fixed");
+            while spec.joints.iter().any(|(n, _)| *n == joint) {
+                joint.push('_');
+            }
+            self.line(&format!("<link name=\"{name}\"/>"));
+            self.open(&format!("<joint name=\"{joint}\" type=\"fixed\">"));
+            self.line(&format!("<origin xyz=\"{}\"/>", vector(&(self.body(k).com + p.s - origin))));
+            self.line(&format!("<parent link=\"{base}\"/>"));
+            self.line(&format!("<child link=\"{name}\"/>"));
+            self.close("joint");
+        }
     }
 
     fn dynamics(&mut self, joint: &str) {
@@ -183,6 +228,7 @@ impl Tree<'_> {
                                     && j.coordinate(JointCoordinate::Angle).is_some() != j.coordinate(JointCoordinate::Distance).is_some()
                             }) =>
                     {
+                        self.written.push(name.clone());
                         self.open(&format!("<transmission name=\"{name}\">"));
                         self.line("<type>transmission_interface/SimpleTransmission</type>");
                         self.line(&format!("<joint name=\"{}\"/>", a.joint));
