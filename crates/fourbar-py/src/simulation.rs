@@ -212,7 +212,7 @@ impl Simulation {
     /// Lets steps of the integrator pass the times that are asked for, up to a time before which nothing will be changed: instants in
     /// between are interpolated, which is quicker where they are close together.
     fn run_ahead(&self, until: f64) -> PyResult<()> {
-        if !until.is_finite() {
+        if until.is_nan() || until == f64::INFINITY {
             return Err(PyValueError::new_err(format!("until must be a finite time, not {until}")));
         }
         self.with(|held| {
@@ -397,7 +397,12 @@ impl Inputs {
 
     /// The value of an input, or another one where there is no such input.
     #[pyo3(signature = (name, default=None))]
-    fn get<'py>(&self, py: Python<'py>, name: &Bound<'py, PyAny>, default: Option<Bound<'py, PyAny>>) -> PyResult<Option<Bound<'py, PyAny>>> {
+    fn get<'py>(
+        &self,
+        py: Python<'py>,
+        name: &Bound<'py, PyAny>,
+        default: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
         match self.__contains__(name) {
             true => Ok(Some(self.__getitem__(py, name.extract()?)?.into_pyobject(py)?.into_any())),
             false => Ok(default),

@@ -16,8 +16,15 @@ const PAIRS: [(&str, &str); 9] = [
     ("set", "replace"),
     ("param", "replace"),
 ];
-/// Whole words between backticks.
-const CALLS: [(&str, &str); 12] = [
+/// Commands, whatever is said of them.
+const COMMANDS: [(&str, &str); 4] = [
+    ("fourbar examples", "fourbar.examples()"),
+    ("fourbar list", "fourbar.formulations()"),
+    ("--measure", "measures"),
+    ("--option", "options"),
+];
+/// Calls of a simulation in Rust, in advice about simulations: elsewhere these may be names of elements.
+const CALLS: [(&str, &str); 8] = [
     ("set_state", "sim.state = ..."),
     ("assemble_state", "sim.assemble(state)"),
     ("state", "sim.state"),
@@ -26,11 +33,9 @@ const CALLS: [(&str, &str); 12] = [
     ("save", "sim.save()"),
     ("advance", "sim.advance(t)"),
     ("input", "sim.inputs"),
-    ("fourbar examples", "fourbar.examples()"),
-    ("fourbar list", "fourbar.formulations()"),
-    ("--measure", "measures"),
-    ("--option", "options"),
 ];
+/// Codes of simulations.
+const SIMULATIONS: [&str; 7] = ["U310", "U311", "U312", "U313", "U315", "U322", "U324"];
 /// Lists of names, by the kind that a message speaks of.
 const LISTS: [(&str, &str); 8] = [
     ("body", "bodies"),
@@ -46,8 +51,9 @@ const LISTS: [(&str, &str); 8] = [
 /// A diagnostic in the words of this package.
 pub fn translated(d: &Diagnostic) -> Diagnostic {
     let mut own = d.clone();
-    own.message = words(&d.message);
-    own.help = words(&listed(&d.help));
+    let calls: &[_] = if SIMULATIONS.contains(&d.code.0) && !d.help.starts_with("did you mean") { &CALLS } else { &[] };
+    own.message = words(&d.message, &[]);
+    own.help = words(&listed(&d.help), calls);
     own
 }
 
@@ -61,14 +67,14 @@ fn listed(text: &str) -> String {
 }
 
 /// Replaces what stands between backticks.
-fn words(text: &str) -> String {
+fn words(text: &str, calls: &[(&str, &str)]) -> String {
     let mut out = String::with_capacity(text.len());
     for (k, part) in text.split('`').enumerate() {
         if k > 0 {
             out.push('`');
         }
         match k % 2 {
-            1 => out.push_str(&quoted(part).unwrap_or_else(|| part.to_string())),
+            1 => out.push_str(&quoted(part, calls).unwrap_or_else(|| part.to_string())),
             _ => out.push_str(part),
         }
     }
@@ -76,8 +82,8 @@ fn words(text: &str) -> String {
 }
 
 /// One quotation, where it is a call or a piece of a command line.
-fn quoted(text: &str) -> Option<String> {
-    if let Some((_, call)) = CALLS.iter().find(|(word, _)| *word == text) {
+fn quoted(text: &str, calls: &[(&str, &str)]) -> Option<String> {
+    if let Some((_, call)) = COMMANDS.iter().chain(calls).find(|(word, _)| *word == text) {
         return Some((*call).to_string());
     }
     if let Some(folder) = text.strip_prefix("fourbar sweep FILE --resume ") {
@@ -98,6 +104,11 @@ fn quoted(text: &str) -> Option<String> {
             Some(value) => match (PAIRS.iter().find(|(n, _)| *n == name), value.split_once('=')) {
                 (Some((_, "replace")), Some((key, value))) => format!("replace({key}={value})"),
                 (Some((_, mapping)), Some((key, value))) => format!("{mapping}={{\"{key}\": {}}}", literal(value)),
+                _ if name == "columns" && value.contains(',') => {
+                    format!("columns=[{}]", value.split(',').map(literal).collect::<Vec<_>>().join(", "))
+                }
+                // What stands for something else is not a text.
+                _ if value.chars().all(|c| c.is_ascii_uppercase()) => format!("{keyword}={value}"),
                 _ => format!("{keyword}={}", literal(value)),
             },
         });

@@ -6,8 +6,8 @@
 
 mod inputs;
 
-pub use crate::snapshot::{BodyState, DriveState, Energy, ForceState, JointState, Snapshot};
 pub use crate::events::InMode;
+pub use crate::snapshot::{BodyState, DriveState, Energy, ForceState, JointState, Snapshot};
 pub use inputs::InputId;
 
 use crate::analysis::assembly::{self, assemble_from};

@@ -2,8 +2,8 @@
 
 use super::switch::Switch;
 use super::{Eventful, HeldBy};
-use crate::event::{Action, Mode};
 use crate::evaluate::Evaluation;
+use crate::event::{Action, Mode};
 use crate::model::Model;
 use crate::motion::{Instant, Switched};
 use crate::report::Kind;
