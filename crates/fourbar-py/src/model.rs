@@ -108,7 +108,8 @@ impl Core {
 
     fn build(mut loaded: Loaded, source: Source) -> Result<Self, (Vec<Diagnostic>, String)> {
         let told = |loaded: &Loaded, list: &[Diagnostic]| (list.iter().map(|d| loaded.places.locate(d)).collect(), source.name.clone());
-        let drawn = loaded.spec.build().map_err(|mut list| {
+        let drawn = loaded.spec.build().map_err(|e| {
+            let mut list = e.into_diagnostics();
             if loaded.imported.is_some() {
                 for d in list.iter_mut().filter(|d| d.code.0 == "M118") {
                     d.message = "nothing in the file moves: all links are welded to the ground, or there are none".into();

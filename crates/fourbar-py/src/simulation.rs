@@ -309,7 +309,7 @@ impl Simulation {
     }
 
     /// Everything needed to go on from here, as text; numbers survive to the bit.
-    fn save(&self, py: Python<'_>) -> PyResult<String> {
+    fn save(&self) -> PyResult<String> {
         self.with(|held| held.save().map_err(|e| PyValueError::new_err(e.to_string())))
     }
 
