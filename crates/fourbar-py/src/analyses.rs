@@ -73,7 +73,7 @@ impl Core {
     fn rest<'py>(&self, py: Python<'py>, core: &Py<Core>, e: &Equilibrium) -> PyResult<Bound<'py, PyDict>> {
         let d = PyDict::new(py);
         let v = &e.verdict;
-        d.set_item("state", State::new(py, core, self.drawn(), e.state.clone()))?;
+        d.set_item("state", State::of_file(py, core, self.drawn(), e.state.clone()))?;
         d.set_item("stability", e.stability().word())?;
         d.set_item("omega2", v.omega2.clone().into_pyarray(py))?;
         d.set_item("softest", &v.softest)?;
@@ -125,7 +125,7 @@ impl Core {
             }
         })?;
         let assembled = done.map_err(|d| core.failed(py, d))?;
-        Ok(State::new(py, &slf, &core.model, assembled.configuration))
+        Ok(State::of_file(py, &slf, &core.model, assembled.configuration))
     }
 
     /// Compares all formulations: word, whether they agree, what is said, the table as text, everything as JSON.
@@ -141,7 +141,8 @@ impl Core {
         (s.study.mode, s.study.inputs) = (own.mode, own.inputs);
         s.formulations = get(settings, "formulations")?.unwrap_or_default();
         if let Some(x) = get::<f64>(settings, "patience")? {
-            s.patience = Duration::try_from_secs_f64(x).map_err(|e| PyValueError::new_err(format!("patience: {e}")))?;
+            let refused = |_| PyValueError::new_err(format!("patience must be a finite number of seconds, not negative; it is {x}"));
+            s.patience = Duration::try_from_secs_f64(x).map_err(refused)?;
         }
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         s.threads = get::<usize>(settings, "threads")?.unwrap_or(cores).max(1);
@@ -175,7 +176,7 @@ impl Core {
         if !t.is_finite() {
             return Err(PyValueError::new_err(format!("t cannot be {t}")));
         }
-        let options = Options { kind, t, inputs: input_values(inputs)?, starts };
+        let options = Options { kind, t, inputs: input_values(core, inputs)?, starts };
         let model = Arc::clone(core.drawn());
         let found = interruptible(py, move |_| match all {
             true => search(&model, &options),
@@ -200,7 +201,7 @@ impl Core {
         count: usize,
     ) -> PyResult<Bound<'py, PyDict>> {
         let core = slf.get();
-        let (at, inputs) = (asked(py, core, about)?, input_values(inputs)?);
+        let (at, inputs) = (asked(py, core, about)?, input_values(core, inputs)?);
         let model = Arc::clone(&core.model);
         let done = interruptible(py, move |_| {
             let (state, words, warnings) = state_of(&model, at, &inputs)?;
@@ -217,7 +218,7 @@ impl Core {
         let list = found.list.iter().map(|m| mode(py, m)).collect::<PyResult<Vec<_>>>()?;
         d.set_item("modes", PyList::new(py, list)?)?;
         d.set_item("about", words)?;
-        d.set_item("state", State::new(py, &slf, &core.model, found.state.clone()))?;
+        d.set_item("state", State::of_file(py, &slf, &core.model, found.state.clone()))?;
         d.set_item("states", found.states)?;
         d.set_item("freedom", found.freedom.map(|f| (f[0], f[1])))?;
         d.set_item("rigid", found.rigid)?;
@@ -240,7 +241,7 @@ impl Core {
         frozen: bool,
     ) -> PyResult<Bound<'py, PyDict>> {
         let core = slf.get();
-        let (at, values) = (asked(py, core, about)?, input_values(values)?);
+        let (at, values) = (asked(py, core, about)?, input_values(core, values)?);
         let model = Arc::clone(&core.model);
         let done = interruptible(py, move |_| {
             let (state, words, warnings) = state_of(&model, at, &values)?;
@@ -256,7 +257,7 @@ impl Core {
         d.set_item("inputs", &l.inputs)?;
         d.set_item("outputs", &l.outputs)?;
         d.set_item("about", words)?;
-        d.set_item("state", State::new(py, &slf, &core.model, l.state.clone()))?;
+        d.set_item("state", State::of_file(py, &slf, &core.model, l.state.clone()))?;
         d.set_item("warnings", core.notes(py, &with_more(warnings, &l.warnings))?)?;
         Ok(d)
     }

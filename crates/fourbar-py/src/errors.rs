@@ -1,5 +1,6 @@
 //! Diagnostics of the engine as exceptions and as objects of the package.
 
+use crate::words::translated;
 use fourbar::Diagnostic;
 use fourbar_io::render;
 use pyo3::prelude::*;
@@ -23,6 +24,7 @@ fn classes(py: Python<'_>) -> PyResult<&Classes> {
 
 /// One diagnostic as an object.
 fn object<'py>(py: Python<'py>, d: &Diagnostic, name: &str) -> PyResult<Bound<'py, PyAny>> {
+    let d = &translated(d);
     let fields = PyDict::new(py);
     fields.set_item("code", d.code.0)?;
     fields.set_item("message", &d.message)?;

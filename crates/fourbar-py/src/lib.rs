@@ -2,7 +2,7 @@
 //!
 //! There is no mechanics here. `model` holds a mechanism with the text it was read from, `run` runs studies, `simulation` and
 //! `state` give the engine's simulation and evaluation, `analyses` what `check`, `verify`, equilibria, modes and linear models say, and
-//! `export` writes results; `verbs` answers the verbs of the command that need no arrays, and `sweep` runs cases of a sweep. Numbers go to numpy arrays; reports go as JSON and become dictionaries in Python.
+//! `export` writes results; `verbs` answers the verbs of the command that need no arrays, `sweep` runs cases of a sweep, and `words` says advice in Python's terms. Numbers go to numpy arrays; reports go as JSON and become dictionaries in Python.
 //!
 //! Every call that takes long releases the interpreter's lock and looks for Ctrl-C; a panic becomes an exception of the package.
 #![allow(non_snake_case)]
@@ -21,6 +21,7 @@ mod snapshot;
 mod state;
 mod sweep;
 mod verbs;
+mod words;
 
 use pyo3::prelude::*;
 

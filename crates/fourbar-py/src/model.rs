@@ -108,7 +108,16 @@ impl Core {
 
     fn build(mut loaded: Loaded, source: Source) -> Result<Self, (Vec<Diagnostic>, String)> {
         let told = |loaded: &Loaded, list: &[Diagnostic]| (list.iter().map(|d| loaded.places.locate(d)).collect(), source.name.clone());
-        let drawn = loaded.spec.build().map_err(|e| told(&loaded, &e))?;
+        let drawn = loaded.spec.build().map_err(|e| {
+            let mut list = e.into_diagnostics();
+            if loaded.imported.is_some() {
+                for d in list.iter_mut().filter(|d| d.code.0 == "M118") {
+                    d.message = "nothing in the file moves: all links are welded to the ground, or there are none".into();
+                    d.help = "give a link a joint that moves, or free it".into();
+                }
+            }
+            told(&loaded, &list)
+        })?;
         let columns = columns(&drawn);
         if !drawn.settle {
             return Ok(Self { source, loaded, model: Arc::new(drawn), settled: None, columns });

@@ -1,7 +1,8 @@
 //! Settings of a run from Python.
 
 use crate::errors::raised;
-use fourbar::inputs::{Between, Course, find};
+use crate::model::Core;
+use fourbar::inputs::{Between, Course, allowed, find};
 use fourbar::study::{Analysis, Changes, Study};
 use fourbar::{Diagnostic, Model};
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -91,15 +92,25 @@ fn table(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Result<Course, Diagno
     Ok(Course::table(list(t)?, list(x)?, between))
 }
 
-/// Values of inputs for an analysis at one instant.
-pub fn input_values(given: Option<&Bound<'_, PyDict>>) -> PyResult<Vec<(String, f64)>> {
+/// Values of inputs for an analysis at one instant, inside their ranges.
+pub fn input_values(core: &Core, given: Option<&Bound<'_, PyDict>>) -> PyResult<Vec<(String, f64)>> {
     let Some(given) = given else { return Ok(Vec::new()) };
+    let list = numbers_by_name("input", given)?;
+    for (name, x) in &list {
+        let fits = find(&core.model, name).and_then(|k| allowed(&core.model, k, *x));
+        fits.map_err(|d| core.failed(given.py(), d))?;
+    }
+    Ok(list)
+}
+
+/// Finite numbers by name; `what` is what they are of.
+pub fn numbers_by_name(what: &str, given: &Bound<'_, PyDict>) -> PyResult<Vec<(String, f64)>> {
     let mut list = Vec::new();
     for (key, value) in given.iter() {
         let name: String = key.extract()?;
-        let x = value.extract::<f64>().map_err(|_| PyTypeError::new_err(format!("input {name:?} must be a number here, not {value}")))?;
+        let x = value.extract::<f64>().map_err(|_| PyTypeError::new_err(format!("{what} {name:?} must be a number here, not {value}")))?;
         if !x.is_finite() {
-            return Err(PyValueError::new_err(format!("input {name:?} cannot be {x}")));
+            return Err(PyValueError::new_err(format!("{what} {name:?} cannot be {x}")));
         }
         list.push((name, x));
     }

@@ -27,7 +27,40 @@ pub struct Simulation {
 
 struct Held {
     simulation: engine::Simulation,
+    /// Remembers the signs of quaternions from row to row.
     recorder: Recorder,
+}
+
+impl Held {
+    /// Everything needed to go on from here: what the engine saves, and with it the signs of the quaternions.
+    fn save(&self) -> Result<String, serde_json::Error> {
+        let mut text = self.simulation.save();
+        text.truncate(text.trim_end().len().saturating_sub(1));
+        let signs = serde_json::to_string(self.recorder.memory().as_flattened())?;
+        Ok(format!("{text},\"quaternions\":{signs}}}"))
+    }
+
+    fn restore(&mut self, saved: &str) -> Result<(), Diagnostic> {
+        self.simulation.restore(saved)?;
+        // Checkpoints of Rust have none: the next row begins anew.
+        let v: serde_json::Value = serde_json::from_str(saved).unwrap_or_default();
+        let signs: Vec<f64> = serde_json::from_value(v["quaternions"].clone()).unwrap_or_default();
+        if self.recorder.restore_from(&signs).is_none() {
+            self.recorder = Recorder::new(self.simulation.model(), WantedColumns::ALL);
+        }
+        Ok(())
+    }
+}
+
+/// A simulation that an event has ended goes no further.
+fn refuse_ended(s: &engine::Simulation) -> Result<(), Diagnostic> {
+    if !s.ended() {
+        return Ok(());
+    }
+    let by = s.ended_by().map_or("an event".to_string(), |name| format!("event `{name}`"));
+    let message = format!("the motion has ended at t = {} s: {by} stops it", fourbar::diagnostic::number(s.t()));
+    let d = Diagnostic::new("U315", message).names(s.ended_by().map(String::from)).time(s.t());
+    Err(d.help("`sim.ended` says so before; `sim.restore(saved)` and `sim.state = ...` go on from elsewhere"))
 }
 
 impl Simulation {
@@ -56,9 +89,18 @@ impl Simulation {
         py: Python<'_>,
         f: impl FnOnce(&mut engine::Simulation, &mut Listener) -> Result<T, Diagnostic> + Send,
     ) -> PyResult<T> {
+        self.compute_held(py, |held, listener| f(&mut held.simulation, listener))
+    }
+
+    /// The same with what remembers rows.
+    fn compute_held<T: Send>(
+        &self,
+        py: Python<'_>,
+        f: impl FnOnce(&mut Held, &mut Listener) -> Result<T, Diagnostic> + Send,
+    ) -> PyResult<T> {
         self.with(|held| {
             let mut listener = Listener::new(None);
-            let done = detached(py, || f(&mut held.simulation, &mut listener))?;
+            let done = detached(py, || f(held, &mut listener))?;
             listener.ended()?;
             done.map_err(|d| self.core.get().failed(py, d))
         })
@@ -71,11 +113,36 @@ impl Simulation {
 
 /// Moves to a time. Where Ctrl-C stops it on the way it goes on from where it was; work is counted anew from there.
 fn advanced(s: &mut engine::Simulation, t: f64, listener: &mut Listener) -> Result<(), Diagnostic> {
+    if t > s.t() && t.is_finite() {
+        refuse_ended(s)?;
+    }
     if s.advance_while(t, &mut |now| listener.go_on(now, t))? {
         return Ok(());
     }
     let at = s.state();
     s.set_state(&at)
+}
+
+/// Why a state that was taken in another mode is refused.
+fn of_another_mode(here: &engine::InMode, state: &State, d: Diagnostic) -> Diagnostic {
+    let list = |names: Vec<&str>| names.iter().map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", ");
+    let (more, less) = (here.acts_beside(state.mode()), state.mode().acts_beside(here));
+    if more.is_empty() && less.is_empty() {
+        return d;
+    }
+    let names: Vec<String> = more.iter().chain(&less).map(|n| n.to_string()).collect();
+    let mut parts = Vec::new();
+    if !more.is_empty() {
+        parts.push(format!("{} no longer acts where it was taken, but does in this simulation", list(more)));
+    }
+    if !less.is_empty() {
+        parts.push(format!("{} acts where it was taken, but no longer in this simulation", list(less)));
+    }
+    let t = fourbar::diagnostic::number(state.c.t);
+    Diagnostic::new("U313", format!("the state at t = {t} s belongs to another mode of the mechanism: {}", parts.join("; ")))
+        .names(names)
+        .time(state.c.t)
+        .help("`save` and `restore` keep what events have done; a state alone does not bring it along")
 }
 
 #[pymethods]
@@ -105,7 +172,27 @@ impl Simulation {
         Inputs { simulation: slf }
     }
 
-    /// Moves to a time that is not before the present, s; gives the time.
+    /// Whether an event has ended the motion. The call in which that happens returns early; the next ones raise a `FourbarError` (U315).
+    #[getter]
+    fn ended(&self, py: Python<'_>) -> PyResult<bool> {
+        self.read(py, |s| Ok(s.ended()))
+    }
+
+    /// The name of the event that has ended the motion, or nothing.
+    #[getter]
+    fn ended_by(&self, py: Python<'_>) -> PyResult<Option<String>> {
+        self.read(py, |s| Ok(s.ended_by().map(String::from)))
+    }
+
+    /// What events, limits and friction have done so far, as `Result.report["events"]`: dictionaries with time, name and kind.
+    #[getter]
+    fn events<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let text = self.read(py, |s| Ok(serde_json::to_string(s.events())))?;
+        let text = text.map_err(|e| PyValueError::new_err(e.to_string()))?;
+        py.import("json")?.call_method1("loads", (text,))
+    }
+
+    /// Moves to a time that is not before the present, s; gives the time, which is earlier where an event ends the motion on the way.
     fn advance(&self, py: Python<'_>, t: f64) -> PyResult<f64> {
         self.compute(py, |s, listener| advanced(s, t, listener).map(|()| s.t()))
     }
@@ -114,7 +201,7 @@ impl Simulation {
     #[pyo3(signature = (dt=None))]
     fn step(&self, py: Python<'_>, dt: Option<f64>) -> PyResult<f64> {
         self.compute(py, |s, listener| match dt {
-            None => s.step(),
+            None => refuse_ended(s).and_then(|()| s.step()),
             Some(dt) => {
                 let from = s.t();
                 advanced(s, from + dt, listener).map(|()| s.t() - from)
@@ -125,22 +212,29 @@ impl Simulation {
     /// Lets steps of the integrator pass the times that are asked for, up to a time before which nothing will be changed: instants in
     /// between are interpolated, which is quicker where they are close together.
     fn run_ahead(&self, until: f64) -> PyResult<()> {
+        if until.is_nan() || until == f64::INFINITY {
+            return Err(PyValueError::new_err(format!("until must be a finite time, not {until}")));
+        }
         self.with(|held| {
             held.simulation.run_ahead(until);
             Ok(())
         })
     }
 
-    /// The state at present. Setting it goes on from another consistent state, at any time.
+    /// The state at present, with what events, limits and friction have made of the mechanism. Setting it goes on from another consistent
+    /// state, at any time; events that have happened have happened, only `restore` undoes them.
     #[getter]
     fn state(&self, py: Python<'_>) -> PyResult<State> {
-        self.with(|held| Ok(State::new(py, &self.core, held.simulation.model(), held.simulation.state())))
+        self.with(|held| Ok(State::new(py, &self.core, &held.simulation.in_mode(), held.simulation.state())))
     }
 
     #[setter]
     fn set_state(&self, py: Python<'_>, state: &State) -> PyResult<()> {
         let c = fitting(py, self.core.get(), state)?;
-        self.compute(py, |s, _| s.set_state(c))
+        self.compute(py, |s, _| {
+            let here = s.in_mode();
+            s.set_state(c).map_err(|d| of_another_mode(&here, state, d))
+        })
     }
 
     /// Goes on from the consistent state nearest to another one.
@@ -215,13 +309,13 @@ impl Simulation {
     }
 
     /// Everything needed to go on from here, as text; numbers survive to the bit.
-    fn save(&self, py: Python<'_>) -> PyResult<String> {
-        self.read(py, |s| Ok(s.save()))
+    fn save(&self) -> PyResult<String> {
+        self.with(|held| held.save().map_err(|e| PyValueError::new_err(e.to_string())))
     }
 
     /// Returns to what `save` gave, for the same mechanism and settings.
     fn restore(&self, py: Python<'_>, saved: &str) -> PyResult<()> {
-        self.compute(py, |s, _| s.restore(saved))
+        self.compute_held(py, |held, _| held.restore(saved))
     }
 
     /// Ends it and gives the report, as `Result.report` does; nothing where it was finished before.
@@ -236,7 +330,8 @@ impl Simulation {
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
         let (py, s) = (slf.py(), slf.get());
-        let (study, saved) = s.read(py, |s| Ok((s.study().clone(), s.save())))?;
+        let (study, saved) = s.with(|held| Ok((held.simulation.study().clone(), held.save())))?;
+        let saved = saved.map_err(|e| PyValueError::new_err(e.to_string()))?;
         let study = serde_json::to_string(&study).map_err(|e| PyValueError::new_err(e.to_string()))?;
         Ok((py.import("fourbar._fourbar")?.getattr("_restored_simulation")?, (&s.core, study, saved).into_pyobject(py)?))
     }
@@ -267,13 +362,13 @@ pub fn restored_simulation(py: Python<'_>, core: Py<Core>, study: &str, saved: &
     let study = serde_json::from_str(study).map_err(bad)?;
     let own = core.get();
     let made = detached(py, || {
-        let mut s = engine::Simulation::new(&own.model, &study)?;
-        s.restore(saved)?;
-        Ok::<_, Diagnostic>(s)
+        let simulation = engine::Simulation::new(&own.model, &study)?;
+        let mut held = Held { simulation, recorder: Recorder::new(&own.model, WantedColumns::ALL) };
+        held.restore(saved)?;
+        Ok::<_, Diagnostic>(held)
     })?;
-    let simulation = made.map_err(|d| own.failed(py, d))?;
-    let recorder = Recorder::new(&own.model, WantedColumns::ALL);
-    Ok(Simulation { held: Mutex::new(Some(Held { simulation, recorder })), core })
+    let held = made.map_err(|d| own.failed(py, d))?;
+    Ok(Simulation { held: Mutex::new(Some(held)), core })
 }
 
 /// Inputs of a simulation by name.
@@ -295,8 +390,42 @@ impl Inputs {
         })
     }
 
-    fn __contains__(&self, name: &str) -> bool {
+    fn __contains__(&self, name: &Bound<'_, PyAny>) -> bool {
+        let Ok(name) = name.extract::<String>() else { return false };
         self.simulation.get().core.get().model.inputs.iter().any(|i| i.name == name)
+    }
+
+    /// The value of an input, or another one where there is no such input.
+    #[pyo3(signature = (name, default=None))]
+    fn get<'py>(
+        &self,
+        py: Python<'py>,
+        name: &Bound<'py, PyAny>,
+        default: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        match self.__contains__(name) {
+            true => Ok(Some(self.__getitem__(py, name.extract()?)?.into_pyobject(py)?.into_any())),
+            false => Ok(default),
+        }
+    }
+
+    /// Values of the inputs, in the order of their names.
+    fn values(&self, py: Python<'_>) -> PyResult<Vec<f64>> {
+        self.keys().iter().map(|k| self.__getitem__(py, k)).collect()
+    }
+
+    /// Names with values.
+    fn items(&self, py: Python<'_>) -> PyResult<Vec<(String, f64)>> {
+        self.keys().into_iter().map(|k| self.__getitem__(py, &k).map(|x| (k, x))).collect()
+    }
+
+    fn __eq__<'py>(&self, py: Python<'py>, other: &Bound<'py, PyAny>) -> PyResult<bool> {
+        let own = PyDict::new(py);
+        self.items(py)?.into_iter().try_for_each(|(k, x)| own.set_item(k, x))?;
+        match other.cast::<Self>() {
+            Ok(other) => own.eq(PyDict::from_sequence(&other.get().items(py)?.into_pyobject(py)?)?),
+            Err(_) => own.eq(other),
+        }
     }
 
     fn __len__(&self) -> usize {
@@ -312,9 +441,17 @@ impl Inputs {
         Ok(PyList::new(py, self.keys())?.try_iter()?.into_any())
     }
 
-    /// Sets several inputs at once.
-    fn update(&self, py: Python<'_>, values: &Bound<'_, PyDict>) -> PyResult<()> {
-        values.iter().try_for_each(|(k, v)| self.__setitem__(py, k.extract()?, v.extract()?))
+    /// Sets several inputs at once, from a mapping and from keywords.
+    #[pyo3(signature = (values=None, /, **more))]
+    fn update(&self, py: Python<'_>, values: Option<&Bound<'_, PyAny>>, more: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
+        let all = PyDict::new(py);
+        if let Some(values) = values {
+            all.call_method1("update", (values,))?;
+        }
+        if let Some(more) = more {
+            all.call_method1("update", (more,))?;
+        }
+        all.iter().try_for_each(|(k, v)| self.__setitem__(py, k.extract()?, v.extract()?))
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {

@@ -4,7 +4,9 @@ use crate::arrays::{matrix, matrix_of, numbers, twists, vector};
 use crate::guard::detached;
 use crate::model::Core;
 use crate::snapshot::{BodyState, DriveState, Energy, JointState};
+use fourbar::simulation::{InMode, Snapshot};
 use fourbar::state::{Configuration, Pose, Twist};
+use fourbar::time::Integral;
 use fourbar::{Diagnostic, Error, Evaluation, Model};
 use fourbar_math::so3;
 use nalgebra::Vector3;
@@ -18,27 +20,53 @@ use std::sync::Arc;
 /// Poses and velocities of all bodies at a time, with inputs and states of the mechanism.
 ///
 /// Arrays have one row for every moving body, in the order of `Model.bodies`. Six-vectors are (linear in world axes, angular in body axes),
-/// as in all matrices given here.
+/// as in all matrices given here. A state of a simulation knows what events, limits and friction have made of the mechanism: joints that were
+/// taken out carry nothing, and what is held is held.
 #[pyclass(frozen, module = "fourbar")]
 pub struct State {
     core: Py<Core>,
-    /// The mechanism with drives as they are at this state.
-    model: Arc<Model>,
+    /// The mechanism in its mode, with drives as they are at this state.
+    mode: InMode,
     /// The state itself.
     pub c: Configuration,
 }
 
 impl State {
-    /// A state of a mechanism; drives that go on from where they are keep what they are now.
-    pub fn new(py: Python<'_>, core: &Py<Core>, model: &Arc<Model>, c: Configuration) -> Self {
-        let own = if model.held_drives().next().is_some() { Arc::new(model.with_own_drives()) } else { Arc::clone(model) };
-        Self { core: core.clone_ref(py), model: own, c }
+    /// A state of a mechanism in a mode; drives that go on from where they are keep what they are now.
+    pub fn new(py: Python<'_>, core: &Py<Core>, mode: &InMode, c: Configuration) -> Self {
+        let mode = if kept_drives(mode.model()).next().is_some() { mode.with_own_drives() } else { mode.clone() };
+        Self { core: core.clone_ref(py), mode, c }
+    }
+
+    /// A state of a mechanism as in its file.
+    pub fn of_file(py: Python<'_>, core: &Py<Core>, model: &Arc<Model>, c: Configuration) -> Self {
+        Self::new(py, core, &InMode::of_file(model), c)
+    }
+
+    /// The mode that the mechanism was in.
+    pub fn mode(&self) -> &InMode {
+        &self.mode
+    }
+
+    fn model(&self) -> &Model {
+        self.mode.file()
     }
 
     fn evaluated<T: Send>(&self, py: Python<'_>, f: impl FnOnce(&Evaluation<'_>) -> Result<T, Error> + Send) -> PyResult<T> {
-        let (model, c) = (&self.model, &self.c);
+        let (model, c) = (self.mode.model(), &self.c);
         detached(py, || f(&Evaluation::new(model, c)?))?.map_err(|e| self.core.get().failed(py, e))
     }
+
+    /// What the mechanism does, by the names of its file.
+    fn seen<T: Send>(&self, py: Python<'_>, f: impl FnOnce(&Snapshot<'_>) -> Result<T, Diagnostic> + Send) -> PyResult<T> {
+        let mode = &self.mode;
+        self.evaluated(py, |e| Ok(f(&mode.snapshot(e))?))
+    }
+}
+
+/// Integrals of drives that have a place of their own.
+fn kept_drives(model: &Model) -> impl Iterator<Item = &Integral> {
+    model.held_drives().map(|(_, i)| i).chain(model.placed_drives())
 }
 
 /// A state from what was stored of it.
@@ -49,9 +77,9 @@ pub fn restored_state(py: Python<'_>, core: Py<Core>, text: &str) -> PyResult<St
     let v: Value = serde_json::from_str(text).map_err(|_| bad())?;
     let model = Arc::clone(&core.get().model);
     let c = Configuration::restored(&model, &v["state"]).ok_or_else(bad)?;
-    let state = State::new(py, &core, &model, c);
+    let state = State::new(py, &core, &InMode::restored(&model, &v["mode"]).ok_or_else(bad)?, c);
     let saved: Vec<Vec<f64>> = serde_json::from_value(v["drives"].clone()).map_err(|_| bad())?;
-    for ((_, i), s) in state.model.held_drives().zip(&saved) {
+    for (i, s) in kept_drives(state.mode.model()).zip(&saved) {
         i.restore(s).ok_or_else(bad)?;
     }
     Ok(state)
@@ -61,8 +89,8 @@ pub fn restored_state(py: Python<'_>, core: Py<Core>, text: &str) -> PyResult<St
 impl State {
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
         let (py, s) = (slf.py(), slf.get());
-        let drives: Vec<Vec<f64>> = s.model.held_drives().map(|(_, i)| i.save()).collect();
-        let text = json!({"state": s.c.save(), "drives": drives}).to_string();
+        let drives: Vec<Vec<f64>> = kept_drives(s.mode.model()).map(|i| i.save()).collect();
+        let text = json!({"state": s.c.save(), "drives": drives, "mode": s.mode.save()}).to_string();
         Ok((py.import("fourbar._fourbar")?.getattr("_restored_state")?, (&s.core, text).into_pyobject(py)?))
     }
 
@@ -79,7 +107,7 @@ impl State {
             let p = so3::quaternion(&q.A);
             [q.r.x, q.r.y, q.r.z, p[0], p[1], p[2], p[3]]
         };
-        matrix_of(py, self.c.q.iter().skip(1).flat_map(body).collect(), [self.model.moving(), 7])
+        matrix_of(py, self.c.q.iter().skip(1).flat_map(body).collect(), [self.model().moving(), 7])
     }
 
     /// Velocities, (bodies, 6): of the centre of mass in the world, m/s, and angular velocity in body axes, rad/s.
@@ -92,7 +120,7 @@ impl State {
     #[getter]
     fn inputs<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let d = PyDict::new(py);
-        self.model.inputs.iter().zip(&self.c.z).try_for_each(|(i, z)| d.set_item(&i.name, z))?;
+        self.model().inputs.iter().zip(&self.c.z).try_for_each(|(i, z)| d.set_item(&i.name, z))?;
         Ok(d)
     }
 
@@ -100,22 +128,25 @@ impl State {
     #[getter]
     fn states<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let d = PyDict::new(py);
-        self.model.states.iter().zip(&self.c.z[self.model.first_state()..]).try_for_each(|(s, z)| d.set_item(&s.name, z))?;
+        self.model().states.iter().zip(&self.c.z[self.model().first_state()..]).try_for_each(|(s, z)| d.set_item(&s.name, z))?;
         Ok(d)
     }
 
     /// The same with other poses, velocities or time. Nothing is closed: `Model.assemble(state)` gives the nearest consistent one.
     #[pyo3(signature = (q=None, v=None, t=None))]
     fn replace(&self, py: Python<'_>, q: Option<&Bound<'_, PyAny>>, v: Option<&Bound<'_, PyAny>>, t: Option<f64>) -> PyResult<Self> {
-        let n = self.model.moving();
+        let n = self.model().moving();
         let mut c = self.c.clone();
         if let Some(q) = q {
             for (b, x) in numbers("q", q, &[n, 7])?.chunks_exact(7).enumerate() {
                 let p = [x[3], x[4], x[5], x[6]];
-                let size = p.iter().map(|x| x * x).sum::<f64>().sqrt();
-                if size < 1e-9 {
+                // Squares of very large or small numbers are none.
+                let most = p.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
+                if most < 1e-9 {
                     return Err(PyValueError::new_err(format!("the quaternion of body {b} is zero")));
                 }
+                let p = p.map(|x| x / most);
+                let size = p.iter().map(|x| x * x).sum::<f64>().sqrt();
                 c.q[b + 1] = Pose { r: Vector3::new(x[0], x[1], x[2]), A: so3::from_quaternion(&p.map(|x| x / size)) };
             }
         }
@@ -130,7 +161,7 @@ impl State {
             }
             c.t = t;
         }
-        Ok(Self::new(py, &self.core, &self.model, c))
+        Ok(Self::new(py, &self.core, &self.mode, c))
     }
 
     /// Accelerations, (bodies, 6): of the centre of mass in the world, m/s^2, and angular in body axes, rad/s^2.
@@ -207,7 +238,7 @@ impl State {
         accelerations: &Bound<'py, PyDict>,
         motors: Vec<String>,
     ) -> PyResult<Bound<'py, PyDict>> {
-        let given = crate::settings::input_values(Some(accelerations))?;
+        let given = crate::settings::numbers_by_name("acceleration of", accelerations)?;
         let efforts = self.evaluated(py, |e| {
             let a = e.accelerations_with(&given)?;
             e.inverse_dynamics(&a, &motors)
@@ -242,22 +273,22 @@ impl State {
 
     /// A body by name.
     fn body(&self, py: Python<'_>, name: &str) -> PyResult<BodyState> {
-        self.evaluated(py, |e| Ok(BodyState(e.snapshot().body(name)?)))
+        self.seen(py, |s| s.body(name).map(BodyState))
     }
 
     /// A joint by name.
     fn joint(&self, py: Python<'_>, name: &str) -> PyResult<JointState> {
-        self.evaluated(py, |e| Ok(JointState(e.snapshot().joint(name)?)))
+        self.seen(py, |s| s.joint(name).map(JointState))
     }
 
     /// A drive by name.
     fn drive(&self, py: Python<'_>, name: &str) -> PyResult<DriveState> {
-        self.evaluated(py, |e| Ok(DriveState(e.snapshot().drive(name)?)))
+        self.seen(py, |s| s.drive(name).map(DriveState))
     }
 
     /// What a force element reports, by name: a dictionary.
     fn force<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyDict>> {
-        let f = self.evaluated(py, |e| Ok(e.snapshot().force(name)?))?;
+        let f = self.seen(py, |s| s.force(name))?;
         let d = PyDict::new(py);
         f.iter().try_for_each(|(k, x)| d.set_item(k, x))?;
         Ok(d)
@@ -265,16 +296,17 @@ impl State {
 
     /// Position and velocity of a point, world axes: (2, 3).
     fn point<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let [r, v] = self.evaluated(py, |e| Ok(e.snapshot().point(name)?))?;
+        let [r, v] = self.seen(py, |s| s.point(name))?;
         matrix_of(py, vec![r.x, r.y, r.z, v.x, v.y, v.z], [2, 3])
     }
 
     fn __eq__(&self, other: &Self) -> bool {
-        self.c == other.c
+        self.c == other.c && self.mode.save() == other.mode.save()
     }
 
     fn __repr__(&self) -> String {
-        format!("<fourbar.State at t = {} s: {} bodies>", fourbar::diagnostic::number(self.c.t), self.model.moving())
+        let (n, t) = (self.model().moving(), fourbar::diagnostic::number(self.c.t));
+        format!("<fourbar.State at t = {t} s: {n} {}>", if n == 1 { "body" } else { "bodies" })
     }
 }
 

@@ -103,3 +103,20 @@ def test_modes_about_a_state_and_a_time(pendulum):
             pendulum.modes(wrong)
     with pytest.raises(fourbar.FourbarError):
         fourbar.load("fourbar").modes(rest)
+
+
+def test_inputs_outside_their_range_are_refused(pendulum):
+    calls = [
+        lambda: pendulum.run(0.1, inputs={"torque": 500}),
+        lambda: pendulum.equilibrium(inputs={"torque": 500}),
+        lambda: pendulum.equilibria(inputs={"torque": 500}),
+        lambda: pendulum.modes(inputs={"torque": 500}),
+        lambda: pendulum.linearize(values={"torque": 500}),
+    ]
+    for call in calls:
+        with pytest.raises(fourbar.FourbarError) as caught:
+            call()
+        assert caught.value.code == "U320"
+    with pytest.raises(fourbar.FourbarError) as caught:
+        pendulum.equilibrium(inputs={"torqe": 1})
+    assert caught.value.code == "U322"

@@ -73,3 +73,22 @@ def test_what_is_missing_is_said(pendulum):
         environment(pendulum, reward="nothing")
     with pytest.raises(gymnasium.error.ResetNeeded):
         environment(pendulum).step(np.zeros(1))
+
+
+def test_observations_come_in_the_order_asked_for(pendulum):
+    one = fourbar.gym.MechanismEnv(pendulum, dt=0.02, observations=["pin.speed", "t", "pin.angle", "pin.speed"])
+    assert one.observations == ("pin.speed", "t", "pin.angle")
+    one.reset(seed=1)
+    observation, *_ = one.step(np.array([3.0]))
+    np.testing.assert_array_equal(observation, [one._simulation["pin.speed"], 0.02, one._simulation["pin.angle"]])
+    assert fourbar.gym.MechanismEnv(pendulum, observations=["tip", "pin.angle"]).observations[:3] == ("tip.x", "tip.y", "tip.z")
+
+
+@pytest.mark.parametrize("action", [[], [1.0, 2.0], 1.0, [[1.0]]])
+def test_actions_of_another_shape_are_refused(pendulum, action):
+    env = environment(pendulum)
+    env.reset(seed=1)
+    env.step(np.array([5.0]))
+    with pytest.raises(ValueError, match="shape"):
+        env.step(np.array(action))
+    assert env._simulation.inputs["torque"] == 5.0 and env._simulation.t == pytest.approx(0.02)

@@ -257,3 +257,26 @@ def test_the_bar_writes_and_clears(monkeypatch):
     bar(0.5, 1.0)
     bar.close()
     assert "50 %" in out.getvalue() and out.getvalue().endswith("\r\x1b[K")
+
+
+def test_results_cannot_be_made_writable(fourbar_model):
+    r = fourbar_model.run(0.1)
+    for array in (r["P.x"], r.t, r.to_numpy(), np.asarray(r), r["P"]["P.x"], r["P"].to_numpy()):
+        with pytest.raises(ValueError):
+            array.setflags(write=True)
+        with pytest.raises(ValueError):
+            array[...] = 0
+    own = r["P.x"].copy()
+    own[:] = 0
+    assert r["P.x"].any()
+
+
+def test_an_array_of_another_type_is_a_copy(fourbar_model):
+    r = fourbar_model.run(0.1)
+    assert np.asarray(r, dtype=np.float32).dtype == np.float32
+    assert r.__array__(dtype=np.float64, copy=False).base is not None
+    with pytest.raises(ValueError, match="copied"):
+        r.__array__(dtype=np.float32, copy=False)
+    copied = r.__array__(copy=True)
+    copied[0, 0] = 7.0
+    assert r.t[0] == 0.0

@@ -223,3 +223,67 @@ def test_two_threads_on_one_simulation_are_told_apart():
     [t.start() for t in threads]
     [t.join(120) for t in threads]
     assert sim.t == 20.0 and all("another thread" in s for s in seen)
+
+
+def test_inputs_are_a_mapping(pendulum):
+    from collections.abc import Mapping
+
+    sim = pendulum.simulation()
+    assert isinstance(sim.inputs, Mapping) and 5 not in sim.inputs and None not in sim.inputs
+    sim.inputs.update({"torque": 1.0})
+    assert sim.inputs.get("torque") == 1.0 and sim.inputs.get("none") is None and sim.inputs.get("none", 2) == 2
+    assert list(sim.inputs.items()) == [("torque", 1.0)] and list(sim.inputs.values()) == [1.0] and sim.inputs == {"torque": 1.0}
+    sim.inputs.update(torque=3.0)
+    assert {**sim.inputs} == {"torque": 3.0}
+
+
+def test_quaternions_of_any_size_are_directions(pendulum):
+    state = pendulum.assemble()
+    q = state.q
+    for size in (1e200, 1e-5, 3e307):
+        q[0, 3:] = np.array([0.5, 0.5, -0.5, 0.5]) * size
+        np.testing.assert_allclose(state.replace(q=q).q[0, 3:], [0.5, 0.5, -0.5, 0.5], atol=1e-14)
+    q[0, 3:] = 0
+    with pytest.raises(ValueError, match="zero"):
+        state.replace(q=q)
+    assert "1 body>" in repr(state)
+
+
+def test_wrong_numbers_are_named_as_what_they_are(pendulum):
+    with pytest.raises(ValueError, match="acceleration of"):
+        pendulum.assemble().inverse_dynamics({"pin.angle": float("nan")}, ["motor"])
+    with pytest.raises(ValueError, match="finite number of seconds"):
+        pendulum.verify(patience=float("inf"))
+
+
+def test_advice_is_in_the_words_of_python(pendulum):
+    sim = pendulum.simulation()
+    sim.advance(0.1)
+    with pytest.raises(fourbar.FourbarError) as caught:
+        sim.advance(0.05)
+    assert "sim.state = ..." in caught.value.help and "set_state" not in str(caught.value)
+    q = sim.state.q
+    q[0, 0] += 0.1
+    with pytest.raises(fourbar.FourbarError) as caught:
+        sim.state = sim.state.replace(q=q)
+    assert "sim.assemble(state)" in caught.value.help and "assemble_state" not in str(caught.value)
+    with pytest.raises(fourbar.FourbarError) as caught:
+        sim.joint("something_else")
+    assert "`Model.joints` lists them" in caught.value.help
+    with pytest.raises(fourbar.FourbarError) as caught:
+        pendulum.simulation(inputs={"torque": ([0, 1], [0, 1])})
+    assert "sim.inputs[name] = ..." in caught.value.help and "set_input" not in str(caught.value)
+
+
+def test_options_of_the_command_are_keywords_here(pendulum, tmp_path, fourbar_model):
+    with pytest.raises(fourbar.FourbarError) as caught:
+        pendulum.run(0.1, integrator="rk4")
+    assert "`step=1e-3`" in caught.value.help
+    with pytest.raises(fourbar.FourbarError) as caught:
+        pendulum.sweep({"m": [1, 2]}, {})
+    assert 'measures={"NAME": "EXPRESSION"}' in caught.value.help and "--" not in str(caught.value)
+    folder = tmp_path / "kept"
+    pendulum.run(0.1).save(folder)
+    with pytest.raises(fourbar.FourbarError) as caught:
+        fourbar_model.run(0.1).save(folder)
+    assert "`force=True`" in caught.value.help

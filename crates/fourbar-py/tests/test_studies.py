@@ -200,3 +200,12 @@ def test_an_interrupt_of_one_does_not_end_another(slider_crank):
         slider_crank.sweep({"r": (0.04, 0.06, 100000)}, {"x": "max(P.x)"}, threads=1, progress=stop)
     thread.join()
     assert done["rows"] == 400
+
+
+def test_answers_show_what_they_say():
+    model = fourbar.load("fourbar")
+    t = model.tolerance({"crank_length": "0.1 mm"}, {"rise": "range(P.y)"}, samples=10, t_end=1)
+    assert "rise = " in repr(t) and "assemble" in repr(t)
+    best = model.optimize({"crank_length": (0.05, 0.09)}, fit={"rise": "range(P.y) - 150 mm"}, starts=1, t_end=1)
+    assert "goal" in repr(best) and "crank_length = 0.0" in repr(best)
+    assert repr(model.sensitivities("max(P.y)", to=["crank_length"], t_end=1)) != "<fourbar.Sensitivities: >"

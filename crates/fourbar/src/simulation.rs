@@ -6,6 +6,7 @@
 
 mod inputs;
 
+pub use crate::events::InMode;
 pub use crate::snapshot::{BodyState, DriveState, Energy, ForceState, JointState, Snapshot};
 pub use inputs::InputId;
 
@@ -150,13 +151,34 @@ impl Simulation {
         matches!(&self.mover, Mover::Eventful(e) if e.ended())
     }
 
-    /// Moves to a time that is not before the present; every time that is asked for ends a step.
+    /// The name of the event that has ended the motion.
+    pub fn ended_by(&self) -> Option<&str> {
+        match &self.mover {
+            Mover::Smooth(_) => None,
+            Mover::Eventful(e) => e.ended_by(),
+        }
+    }
+
+    /// The mechanism in the mode that events, limits and friction have left it in; everything is as in the file where there are none.
+    pub fn in_mode(&self) -> InMode {
+        match &self.mover {
+            Mover::Smooth(held) => InMode::of_file(held.borrow_owner()),
+            Mover::Eventful(e) => e.in_mode(),
+        }
+    }
+
+    /// Moves to a time that is not before the present; every time that is asked for ends a step. Where an event ends the motion the present
+    /// stays before that time, see [`Simulation::ended`].
     pub fn advance(&mut self, t: f64) -> Result<(), Diagnostic> {
         self.advance_while(t, &mut |_| true).map(|_| ())
     }
 
     /// The same, asking now and then whether it may go on. Where not, it returns `false` and the present stays what it was.
     pub fn advance_while(&mut self, t: f64, go_on: &mut dyn FnMut(f64) -> bool) -> Result<bool, Diagnostic> {
+        if !t.is_finite() {
+            let message = format!("the time to move to is {}; it must be a finite number", number(t));
+            return Err(Diagnostic::new("U303", message).help("times are in seconds"));
+        }
         match &mut self.mover {
             Mover::Smooth(held) => held.with_dependent_mut(|_, engine| {
                 let on = engine.advance(t, go_on)?;
@@ -281,7 +303,8 @@ impl std::fmt::Debug for Simulation {
 }
 
 impl Simulation {
-    /// Evaluates the mechanism at the present state: matrices, free motions, inverse dynamics.
+    /// Evaluates the mechanism at the present state: matrices, free motions, inverse dynamics. What events have taken out is not there, and what
+    /// a lock, a limit or friction holds is held by a drive behind those of the file; [`Simulation::in_mode`] has the names of the file.
     ///
     /// ```
     /// use fourbar::simulation::Simulation;
@@ -297,6 +320,10 @@ impl Simulation {
     /// # Ok::<(), fourbar::Error>(())
     /// ```
     pub fn evaluate(&self) -> Result<Evaluation<'_>, Error> {
-        Evaluation::new(self.model(), &self.state())
+        let model = match &self.mover {
+            Mover::Smooth(held) => held.borrow_owner(),
+            Mover::Eventful(e) => e.acting(),
+        };
+        Evaluation::new(model, &self.state())
     }
 }

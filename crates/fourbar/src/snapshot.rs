@@ -4,7 +4,7 @@ use crate::diagnostic::{Diagnostic, nearest};
 use crate::force::{Quantities, Values};
 use crate::model::Model;
 use crate::motion::{Instant, Reaction};
-use crate::trajectory::{drive_speed, energies, rates};
+use crate::trajectory::{drive_speed, energies, force_value, rates};
 use nalgebra::{Matrix3, Vector3};
 use std::borrow::Cow;
 
@@ -139,10 +139,10 @@ impl<'a> Snapshot<'a> {
     /// A force element.
     pub fn force(&self, name: &str) -> Result<ForceState, Diagnostic> {
         let k = place("force", name, self.model.forces.iter().map(|f| f.0.as_str()))?;
-        let f = &self.model.forces[k].1;
         let mut loads = vec![0.0; self.model.joints.len()];
         self.instant.loads(self.model, &mut loads);
-        Ok(ForceState { quantities: f.quantities(self.model), values: f.values(self.model, &self.instant.plain(&loads)) })
+        let values = force_value(self.model, &self.instant, &self.instant.plain(&loads), k);
+        Ok(ForceState { quantities: self.model.forces[k].1.quantities(self.model), values })
     }
 
     /// Reaction of a bare constraint on the body of its second place, at that place, or of a rolling element on its body, at the

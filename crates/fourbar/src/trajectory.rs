@@ -3,7 +3,7 @@
 mod elements;
 pub mod outputs;
 
-pub use elements::{drive_speed, rates};
+pub use elements::{drive_speed, force_value, rates};
 
 use crate::force::eval;
 use crate::model::Model;

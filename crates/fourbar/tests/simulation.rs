@@ -267,3 +267,109 @@ fn drawn_courses_are_kept_and_restored_to_the_bit() {
         }
     }
 }
+
+/// Evaluations at the present are those of the mechanism as it is now, and say by the names of the file what the simulation says.
+#[test]
+fn evaluations_know_what_events_limits_and_friction_have_done() {
+    let box_on_a_rail = "
+fourbar: 1
+bodies: {box: {mass: 1, inertia: [0.1, 0.1, 0.1], at: [0, 0, 0]}}
+joints: {rail: {type: prismatic, bodies: [ground, box], at: [0, 0, 0], axis: [1, 0, 0]}}
+inputs: {f: {unit: N, default: 4}}
+forces:
+  push: {type: actuator, joint: rail, effort: f}
+  rub: {type: friction, joint: rail, coulomb: 1, static: 1, preload: 5, stick: true}
+study: {t_end: 1}
+";
+    let ball_on_the_floor = "
+fourbar: 1
+gravity: [0, 0, -10]
+bodies: {ball: {mass: 1, inertia: [0.1, 0.1, 0.1], at: [0, 0, 0]}}
+joints: {rail: {type: prismatic, bodies: [ground, ball], at: [0, 0, 0], axis: [0, 0, 1], limits: {min: 0}}}
+study: {t_end: 1}
+";
+    let catapult = || model("event_catapult");
+    for (what, model, t) in [
+        ("the latch holds the arm", catapult(), 0.5),
+        ("the cup has let go", catapult(), 2.0),
+        ("friction sticks", parse(box_on_a_rail), 0.2),
+        ("the floor carries", parse(ball_on_the_floor), 0.5),
+    ] {
+        let model = Arc::new(model);
+        let mut s = Simulation::new(&model, &Study::of(&model)).unwrap_or_else(|d| panic!("{what}: {d}"));
+        s.advance(t).unwrap_or_else(|d| panic!("{what}: {d}"));
+        let now = s.evaluate().unwrap_or_else(|d| panic!("{what}: {d}"));
+        let mode = s.in_mode();
+        let (seen, known) = (mode.snapshot(&now), s.snapshot());
+        let near = |a: f64, b: f64, name: &str| assert!((a - b).abs() < 1e-6 * (1.0 + b.abs()), "{what}: {name} is {a}, not {b}");
+        for j in &model.joints {
+            let (a, b) = (seen.joint(&j.name).expect("there"), known.joint(&j.name).expect("there"));
+            near(a.acceleration, b.acceleration, &j.name);
+            (a.force - b.force).iter().chain((a.torque - b.torque).iter()).for_each(|x| near(*x, 0.0, &j.name));
+        }
+        for (name, _) in &model.forces {
+            let (a, b) = (seen.force(name).expect("there"), known.force(name).expect("there"));
+            a.iter().zip(b.iter()).for_each(|((key, x), (_, y))| near(x, y, &format!("{name}.{key}")));
+        }
+        let again = fourbar::simulation::InMode::restored(mode.file(), &mode.save()).expect("it fits");
+        assert_eq!(again.save(), mode.save(), "{what}");
+    }
+    let model = Arc::new(parse(box_on_a_rail));
+    let mut s = Simulation::new(&model, &Study::of(&model)).expect("it assembles");
+    s.advance(0.2).expect("it rests");
+    assert!((s.snapshot().force("rub").expect("there").get("effort").expect("there") + 4.0).abs() < 1e-9);
+}
+
+#[test]
+fn an_event_that_ends_the_motion_is_named() {
+    let model = Arc::new(model("event_catapult"));
+    let mut s = Simulation::new(&model, &Study::of(&model)).expect("it assembles");
+    s.advance(1.0).expect("it winds");
+    assert_eq!((s.ended(), s.ended_by()), (false, None));
+    s.advance(4.0).expect("it throws");
+    assert!(s.t() < 4.0);
+    assert_eq!((s.ended(), s.ended_by()), (true, Some("landed")));
+}
+
+#[test]
+fn times_that_are_none_are_refused() {
+    for name in ["ra_double_pendulum", "event_catapult"] {
+        let model = Arc::new(model(name));
+        let mut s = Simulation::new(&model, &Study::of(&model)).expect("it assembles");
+        for t in [f64::INFINITY, f64::NAN, f64::NEG_INFINITY] {
+            assert_eq!(code(s.advance(t).expect_err("no time")), "U303", "{name}");
+        }
+        assert_eq!(s.t(), 0.0);
+    }
+}
+
+/// A motion in the hand is asked for bit by bit, and changes its method all the same where forces turn out to be stiff.
+#[test]
+fn stiff_forces_are_found_in_the_hand() {
+    let model = Arc::new(model("stiff_beam"));
+    let mut s = Simulation::new(&model, &Study::of(&model)).expect("it assembles");
+    assert_ne!(s.chosen().integrator, "radau");
+    for k in 1..=4 {
+        s.advance(2e-3 * f64::from(k)).expect("it moves");
+    }
+    assert_eq!(s.chosen().integrator, "radau");
+}
+
+/// Rounds between friction and loads go on where they were.
+#[test]
+fn friction_that_follows_loads_goes_on_to_the_bit() {
+    let model = Arc::new(model("stiff_friction"));
+    for (formulation, integrator) in [("grcr", "radau"), ("grcr", "dopri5"), ("lie", "dopri5"), ("dca", "dopri5"), ("ra", "radau")] {
+        let mut s = Simulation::new(&model, &by(&model, formulation, integrator, 1e-6)).expect("it assembles");
+        s.advance(0.1).expect("it moves");
+        let kept = s.save();
+        let mut ends = Vec::new();
+        for _ in 0..2 {
+            s.advance(0.11).expect("it moves");
+            s.advance(0.12).expect("it moves");
+            ends.push(s.instant().clone());
+            s.restore(&kept).expect("it was kept");
+        }
+        assert!(ends[0] == ends[1], "{formulation} with {integrator} goes another way");
+    }
+}

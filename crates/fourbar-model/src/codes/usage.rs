@@ -134,6 +134,11 @@ pub(crate) const PAGES: &[Page] = &[
         "A snapshot, an input or an evaluation was asked for something that the mechanism does not have; the message names the nearest.",
     ),
     page(
+        "U315",
+        "The motion has ended",
+        "An event with `stop: true` has ended the motion; the present stays where it happened, and there is nothing to move on to. A simulation in Python says it with `ended` and `ended_by` before it is moved further:\n\n  while sim.t < 4 and not sim.ended:\n      sim.step(0.05)\n\n`restore` goes back to what was saved before, `sim.state = state` goes on from another state.",
+    ),
+    page(
         "U320",
         "An input out of its range",
         "An input takes finite values inside the `range` that the mechanism file states under `inputs:`. The value stays what it was.",

@@ -24,6 +24,8 @@ knowing is a `FourbarWarning`. Calls that take long release the interpreter's lo
 results, states and simulations can be pickled, so that process pools work.
 """
 
+from collections.abc import Mapping as _Mapping
+
 from . import _fourbar
 from ._answers import Check, Equilibria, Equilibrium, Linear, Mode, Modes, Verification
 from ._builder import GROUND, Mechanism, drawn, on
@@ -33,6 +35,9 @@ from ._model import Model, examples, explain, formulations, load, loads
 from ._result import Result
 from ._studies import Inverse, Linkage, Optimum, Report, Sensitivities, Study, Tolerance, report, synthesize
 from ._sweep import Sweep
+
+# Code that asks whether something is a mapping takes inputs of a simulation for one.
+_Mapping.register(_fourbar.Inputs)
 
 __version__ = _fourbar.version()
 

@@ -8,8 +8,20 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    import numpy as np
     import pandas
     import polars
+else:
+    from ._lazy import np
+
+
+def frozen(array: Any) -> Any:
+    """A view on an array that cannot be made writable again, because nothing that it looks at is."""
+    part = array
+    while isinstance(part, np.ndarray):
+        part.setflags(write=False)
+        part = part.base
+    return array.view()
 
 
 class Columns(Mapping[str, Any]):

@@ -46,7 +46,7 @@ class FourbarError(Exception):
     ...     fourbar.load("fuorbar")
     ... except fourbar.FourbarError as error:
     ...     print(error.code, error.help)
-    M010 did you mean the shipped model `fourbar`? `fourbar examples` lists them
+    M010 did you mean the shipped model `fourbar`? `fourbar.examples()` lists them
     """
 
     def __init__(self, diagnostics: Iterable[Diagnostic]):

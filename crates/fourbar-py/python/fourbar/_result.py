@@ -8,7 +8,7 @@ import pathlib
 from typing import TYPE_CHECKING, Any, Iterable
 
 from . import _fourbar, _html
-from ._columns import Columns
+from ._columns import Columns, frozen
 from ._errors import ColumnError, Diagnostic, FourbarError
 
 if TYPE_CHECKING:
@@ -46,8 +46,7 @@ class Result(Columns):
         self._model = model
         self._units = units
         # One row a column; the transpose is what users see.
-        self._values = values
-        values.setflags(write=False)
+        self._values = frozen(values)
         self._ran = ran
         self._told: dict[str, Any] | None = None
 
@@ -110,6 +109,8 @@ class Result(Columns):
         return int(self._values.shape[1])
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        if copy is False and dtype is not None and np.dtype(dtype) != self._values.dtype:
+            raise ValueError(f"numbers of a result are {self._values.dtype}; as {np.dtype(dtype)} they have to be copied")
         return np.array(self._values.T, dtype=dtype) if copy else np.asarray(self._values.T, dtype=dtype)
 
     def _said(self) -> dict[str, Any]:

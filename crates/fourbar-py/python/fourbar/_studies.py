@@ -28,7 +28,7 @@ else:
     from ._lazy import np
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Study:
     """What a study says: ``text`` is what the command prints, ``fields`` what it prints with ``--json``."""
 
@@ -42,6 +42,12 @@ class Study:
     def __str__(self) -> str:
         return self.text
 
+    def _brief(self) -> str:
+        return next((line.strip() for line in self.text.splitlines() if line.strip()), "")
+
+    def __repr__(self) -> str:
+        return f"<fourbar.{type(self).__name__}: {self._brief()}>"
+
     def _repr_html_(self) -> str:
         return _html.text(self.text)
 
@@ -53,6 +59,10 @@ class Tolerance(Study):
     def measures(self) -> dict[str, Any]:
         """By measure: its nominal value, the linear stack-up (``linear``) and what the samples say (``samples``)."""
         return dict(self.fields["measures"])
+
+    def _brief(self) -> str:
+        listed = [f"{name} = {m['nominal']:.6g}" for name, m in self.fields["measures"].items()]
+        return f"{', '.join(listed)}; {100 * self.assembled:.4g} % of the samples assemble, {100 * self.good:.4g} % are good"
 
     @property
     def assembled(self) -> float:
@@ -76,6 +86,9 @@ class Optimum(Study):
     def parameters(self) -> dict[str, float]:
         """The best values, SI."""
         return dict(self.fields["set"])
+
+    def _brief(self) -> str:
+        return f"goal {self.goal:.6g} at {', '.join(f'{name} = {x:.6g}' for name, x in self.parameters.items())}"
 
     @property
     def goal(self) -> float:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from . import _fourbar, _html
-from ._columns import Columns
+from ._columns import Columns, frozen
 from ._errors import Diagnostic, FourbarError
 from ._progress import Bar, bar
 from ._settings import Progress, number
@@ -69,8 +69,7 @@ class Sweep(Columns):
     def __getitem__(self, name: str) -> Any:
         if name not in self._kept:
             column = self._table.column(name)
-            self._kept[name] = np.array(column, dtype=object) if isinstance(column, list) else column
-            self._kept[name].setflags(write=False)
+            self._kept[name] = frozen(np.array(column, dtype=object) if isinstance(column, list) else column)
         return self._kept[name]
 
     @property

@@ -30,7 +30,7 @@ Rule = str | Callable[[Mapping[str, float]], float]
 class MechanismEnv(gymnasium.Env[Array, Array]):
     """An environment from a mechanism.
 
-    model: a `Model`, or what `load` takes. dt: time between two actions, s. observations: patterns of columns; left out, coordinates and
+    model: a `Model`, or what `load` takes. dt: time between two actions, s. observations: patterns of columns, in this order; left out, coordinates and
     speeds of all joints, states and outputs. actions: names of the inputs; left out, all. limits: least and largest value of actions whose
     inputs have no range. reward, terminated: the name of a column (such as an output of the file), or a function of the columns by name; left
     out, zero and never. t_end: time at which an episode is truncated, s. vary: parameters that every reset draws anew between two values.
@@ -70,7 +70,12 @@ class MechanismEnv(gymnasium.Env[Array, Array]):
             raise ValueError("actions need ends: state a `range` of the inputs in the file, or give `limits`")
         columns = self.model.columns
         chosen = [observations] if isinstance(observations, str) else list(observations or self._usual())
-        self._places = np.array([k for k in self.model._core.choose(chosen) if columns[k] != "t" or "t" in chosen])
+        places: dict[int, None] = {}
+        for pattern in chosen:
+            found = self.model._core.choose([pattern])
+            # The time comes along with every choice of columns; here it is an observation where somebody asks for it.
+            places |= dict.fromkeys(k for k in found if columns[k] != "t" or pattern == "t")
+        self._places = np.array(list(places), dtype=np.intp)
         self.observations = tuple(columns[k] for k in self._places)
         self.action_space = gymnasium.spaces.Box(low, high, dtype=np.float64)
         self.observation_space = gymnasium.spaces.Box(-np.inf, np.inf, (len(self._places),), np.float64)
@@ -104,17 +109,22 @@ class MechanismEnv(gymnasium.Env[Array, Array]):
         if changed or self._start is None or self._simulation is None:
             model = self.model.replace(**changed) if changed else self.model
             self._simulation = model.simulation(**self._settings)
-            self._start = None if changed else self._simulation.state
+            self._start = None if changed else self._simulation.save()
         else:
-            self._simulation.state = self._start
+            # A state alone would leave what events have done.
+            self._simulation.restore(self._start)
         row = self._simulation.row()
         return row[self._places], {"t": self._simulation.t, "parameters": changed}
 
     def step(self, action: Array) -> tuple[Array, float, bool, bool, dict[str, Any]]:
-        """Holds the actions for one step of time. A run that cannot go on ends the episode; ``info["error"]`` says why."""
+        """Holds the actions for one step of time. A run that cannot go on ends the episode; ``info["error"]`` says why. So does an event with
+        ``stop: true``, which ``info["ended_by"]`` names."""
         if self._simulation is None:
             raise gymnasium.error.ResetNeeded("call reset before step")
-        values = np.clip(np.asarray(action, dtype=np.float64), self.action_space.low, self.action_space.high)  # type: ignore[attr-defined]
+        given = np.asarray(action, dtype=np.float64)
+        if given.shape != self.action_space.shape:
+            raise ValueError(f"an action has shape {self.action_space.shape}, one number for each of {self.actions}, not {given.shape}")
+        values = np.clip(given, self.action_space.low, self.action_space.high)  # type: ignore[attr-defined]
         info: dict[str, Any] = {}
         failed = False
         try:
@@ -125,8 +135,10 @@ class MechanismEnv(gymnasium.Env[Array, Array]):
             failed, info["error"] = True, error
         row = self._simulation.row()
         info["t"] = self._simulation.t
+        if self._simulation.ended:
+            info["ended_by"] = self._simulation.ended_by
         reward = self._reward(row) if self._reward else 0.0
-        over = failed or (self._terminated is not None and bool(self._terminated(row)))
+        over = failed or self._simulation.ended or (self._terminated is not None and bool(self._terminated(row)))
         return row[self._places], float(reward), over, bool(self._simulation.t >= self.t_end - 1e-9), info
 
     def close(self) -> None:

@@ -9,6 +9,7 @@ use crate::model::JointCoordinate;
 use crate::motion::{Instant, bad_checkpoint, numbers};
 use crate::state::Configuration;
 use serde_json::{Value, json};
+use std::sync::Arc;
 
 use super::piece::Piece;
 
@@ -120,6 +121,7 @@ impl Eventful {
         }
         let (mode, piece, built) = known.pop().ok_or_else(misfit)?;
         (self.mode, self.built, self.pieces) = (mode, built, known.into());
+        self.acting = Arc::clone(piece.model());
         *self.piece.get_mut() = piece;
         let (present, by) = self.present_mode();
         if present != self.mode {

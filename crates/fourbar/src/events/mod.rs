@@ -11,11 +11,13 @@ mod dips;
 mod jump;
 mod keep;
 mod piece;
+mod present;
 mod quiet;
 mod switch;
 mod watch;
 
 pub use crate::report::{Happened, Kind};
+pub use present::InMode;
 
 use crate::diagnostic::{Diagnostic, number};
 use crate::event::{Bounded, Doing, Held, Limit, Mode};
@@ -126,6 +128,8 @@ pub struct Eventful {
     kept: Vec<usize>,
     mode: Mode,
     piece: RefCell<Piece>,
+    /// The mechanism of the mode in force.
+    acting: Arc<Model>,
     /// The state at which the engine of the mode in force was made.
     built: Configuration,
     pieces: VecDeque<(Mode, Piece, Configuration)>,
@@ -203,6 +207,7 @@ impl Eventful {
             held_by: Vec::new(),
             kept: Vec::new(),
             mode,
+            acting: Arc::clone(piece.model()),
             piece: RefCell::new(piece),
             built: start.configuration.clone(),
             pieces: VecDeque::new(),
@@ -648,6 +653,7 @@ impl Eventful {
                 self.pieces.pop_front();
             }
         }
+        self.acting = Arc::clone(self.piece.get_mut().model());
         self.held_by = by;
         self.kept = self.base.drives_of(&self.mode);
         self.touched = self.touched_in(&self.mode);

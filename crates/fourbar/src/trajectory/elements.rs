@@ -3,7 +3,8 @@
 use super::{Column, XYZ};
 use crate::coordinate::Coordinate;
 use crate::event::Bounded;
-use crate::force::Contact;
+use crate::force::eval::Plain;
+use crate::force::{Contact, Values};
 use crate::model::{Bare, Drive, Joint, JointCoordinate, Model};
 use crate::motion::Instant;
 use crate::state::Twist;
@@ -101,22 +102,27 @@ pub(super) fn force_values(model: &Model, s: &Instant, wanted: bool, loads: &mut
     }
     s.loads(model, loads);
     let x = s.plain(loads);
-    for (k, (_, f)) in model.forces.iter().enumerate() {
-        let mut values = f.values(model, &x);
-        if let Some(switched) = &s.switched {
-            if !switched.acting.get(k).copied().unwrap_or(true) {
-                // What is switched off still has its length or angle, but does nothing.
-                for (value, (_, unit)) in values.iter_mut().zip(f.quantities(model)) {
-                    *value = if matches!(unit, "N" | "N*m" | "W") { 0.0 } else { *value };
-                }
-            }
-            if let Some((_, effort, _)) = switched.frictions.iter().find(|x| x.0 == k) {
-                let rate = f.sticks().map_or(0.0, |f| crate::force::eval::coordinate_of(model, f.joint, Some(f.coordinate(model)), &x).1);
-                values[..2].copy_from_slice(&[*effort, effort * rate]);
-            }
-        }
-        out.extend_from_slice(&values);
+    for k in 0..model.forces.len() {
+        out.extend_from_slice(&force_value(model, s, &x, k));
     }
+}
+
+/// What a force element does at an instant, in the order of its columns; `x` is the state of the instant that forces read.
+pub fn force_value(model: &Model, s: &Instant, x: &Plain<'_>, k: usize) -> Values {
+    let f = &model.forces[k].1;
+    let mut values = f.values(model, x);
+    let Some(switched) = &s.switched else { return values };
+    if !switched.acting.get(k).copied().unwrap_or(true) {
+        // What is switched off still has its length or angle, but does nothing.
+        for (value, (_, unit)) in values.iter_mut().zip(f.quantities(model)) {
+            *value = if matches!(unit, "N" | "N*m" | "W") { 0.0 } else { *value };
+        }
+    }
+    if let Some((_, effort, _)) = switched.frictions.iter().find(|x| x.0 == k) {
+        let rate = f.sticks().map_or(0.0, |f| crate::force::eval::coordinate_of(model, f.joint, Some(f.coordinate(model)), x).1);
+        values[..2].copy_from_slice(&[*effort, effort * rate]);
+    }
+    values
 }
 
 /// Joints with rigid limits, each once, with the places of their limits.

@@ -85,7 +85,8 @@ pub struct Mechanism<'m> {
     needed: Vec<usize>,
     /// Whether the nodes are placed at the coordinates.
     placed: bool,
-    friction: bool,
+    /// Whether any friction follows the loads.
+    pub friction: bool,
     correction: Vec<f64>,
     /// Sum of the corrections of positions. Written by `close`.
     pub corrected: Vec<f64>,

@@ -217,6 +217,78 @@ fn not_finite(t: f64) -> Box<Diagnostic> {
     )
 }
 
+impl Grcr<'_> {
+    /// The instant at a time and a state.
+    fn instant_at(&mut self, t: f64, y: &[f64], out: &mut Instant) -> Result<(), Box<Diagnostic>> {
+        let (stored, n) = (self.m.tree.stored, self.m.tree.speeds);
+        self.last.0 = f64::NAN;
+        let (z, y) = y.split_at(self.carried.len());
+        self.m.z.copy_from_slice(z);
+        let (q, u) = (&y[..stored], &y[stored..stored + n]);
+        // The interpolation stands for what a singular position itself does not define.
+        let mut through = false;
+        let closed = !self.holding && self.m.close_above(LOST, t, q, u).unwrap_or(false);
+        if !self.holding && !closed {
+            let mut sum = out.clone();
+            sum.a.fill(Twist::zero());
+            sum.reactions.fill(Reaction::default());
+            sum.efforts.fill(0.0);
+            sum.constraints.fill(Reaction::default());
+            through = self.beside(t, q, u, |s, weight, _| {
+                s.m.globals();
+                s.m.body_accelerations(&mut out.a);
+                if out.loaded {
+                    reaction::fill(&s.m, &s.loads, out);
+                }
+                for (s, o) in sum.a.iter_mut().zip(&out.a) {
+                    *s = s.plus(&o.scaled(weight));
+                }
+                let ours = sum.reactions.iter_mut().chain(&mut sum.constraints);
+                for (s, o) in ours.zip(out.reactions.iter().chain(&out.constraints)) {
+                    s.force += o.force * weight;
+                    s.torque += o.torque * weight;
+                }
+                for (s, o) in sum.efforts.iter_mut().zip(&out.efforts) {
+                    *s += o * weight;
+                }
+            });
+            if through {
+                self.flagged += 1;
+                self.m.globals();
+                out.a = sum.a;
+                out.reactions = sum.reactions;
+                out.efforts = sum.efforts;
+                out.constraints = sum.constraints;
+            }
+        }
+        if !through {
+            if !closed {
+                self.m.take(t, q, u);
+                if !self.lost() && self.m.close(t, q, u).is_err() {
+                    self.m.take(t, q, u);
+                }
+            }
+            self.accelerate(t)?;
+            self.m.globals();
+            self.m.body_accelerations(&mut out.a);
+        }
+        out.t = t;
+        out.q.copy_from_slice(&self.m.poses);
+        out.v.copy_from_slice(&self.m.velocities);
+        for (k, a) in self.m.model.angles.iter().enumerate() {
+            let [i, j] = a.bodies.map(|b| &self.m.poses[b.index()]);
+            out.turns[k] = a.value(i, j, self.m.turns[k]);
+        }
+        out.z.copy_from_slice(z);
+        out.work = y[stored + n];
+        if !through && out.loaded {
+            reaction::fill(&self.m, &self.loads, out);
+        }
+        self.errors(out);
+        Ok(())
+    }
+}
+
 impl System for Grcr<'_> {
     fn stored(&self) -> usize {
         self.carried.len() + self.m.tree.stored + self.m.tree.speeds + 1
@@ -437,72 +509,13 @@ impl System for Grcr<'_> {
     }
 
     fn instant(&mut self, t: f64, y: &[f64], out: &mut Instant) -> Result<(), Box<Diagnostic>> {
-        let (stored, n) = (self.m.tree.stored, self.m.tree.speeds);
-        self.last.0 = f64::NAN;
-        let (z, y) = y.split_at(self.carried.len());
-        self.m.z.copy_from_slice(z);
-        let (q, u) = (&y[..stored], &y[stored..stored + n]);
-        // The interpolation stands for what a singular position itself does not define.
-        let mut through = false;
-        let closed = !self.holding && self.m.close_above(LOST, t, q, u).unwrap_or(false);
-        if !self.holding && !closed {
-            let mut sum = out.clone();
-            sum.a.fill(Twist::zero());
-            sum.reactions.fill(Reaction::default());
-            sum.efforts.fill(0.0);
-            sum.constraints.fill(Reaction::default());
-            through = self.beside(t, q, u, |s, weight, _| {
-                s.m.globals();
-                s.m.body_accelerations(&mut out.a);
-                if out.loaded {
-                    reaction::fill(&s.m, &s.loads, out);
-                }
-                for (s, o) in sum.a.iter_mut().zip(&out.a) {
-                    *s = s.plus(&o.scaled(weight));
-                }
-                let ours = sum.reactions.iter_mut().chain(&mut sum.constraints);
-                for (s, o) in ours.zip(out.reactions.iter().chain(&out.constraints)) {
-                    s.force += o.force * weight;
-                    s.torque += o.torque * weight;
-                }
-                for (s, o) in sum.efforts.iter_mut().zip(&out.efforts) {
-                    *s += o * weight;
-                }
-            });
-            if through {
-                self.flagged += 1;
-                self.m.globals();
-                out.a = sum.a;
-                out.reactions = sum.reactions;
-                out.efforts = sum.efforts;
-                out.constraints = sum.constraints;
-            }
+        // Looking at the motion does not change where the next step begins its rounds between friction and loads.
+        let loads = self.m.friction.then(|| self.m.loads.clone());
+        let done = self.instant_at(t, y, out);
+        if let Some(loads) = loads {
+            self.m.loads = loads;
         }
-        if !through {
-            if !closed {
-                self.m.take(t, q, u);
-                if !self.lost() && self.m.close(t, q, u).is_err() {
-                    self.m.take(t, q, u);
-                }
-            }
-            self.accelerate(t)?;
-            self.m.globals();
-            self.m.body_accelerations(&mut out.a);
-        }
-        out.t = t;
-        out.q.copy_from_slice(&self.m.poses);
-        out.v.copy_from_slice(&self.m.velocities);
-        for (k, a) in self.m.model.angles.iter().enumerate() {
-            let [i, j] = a.bodies.map(|b| &self.m.poses[b.index()]);
-            out.turns[k] = a.value(i, j, self.m.turns[k]);
-        }
-        out.z.copy_from_slice(z);
-        out.work = y[stored + n];
-        if !through && out.loaded {
-            reaction::fill(&self.m, &self.loads, out);
-        }
-        self.errors(out);
-        Ok(())
+        done
     }
 
     fn report(&mut self, outcome: &mut Outcome) {
@@ -550,6 +563,7 @@ impl System for Grcr<'_> {
     fn save(&self) -> Value {
         json!({
             "turns": self.m.turns,
+            "loads": self.m.loads,
             "carried": self.carried.save(),
             "selection": self.m.save_selection(),
             "usual": self.usual,
@@ -567,6 +581,11 @@ impl System for Grcr<'_> {
         let turns = numbers(&v["turns"]);
         if turns.len() == self.m.turns.len() {
             self.m.turns = turns;
+        }
+        // Rounds between friction and loads begin where the last ones ended.
+        let loads = numbers(&v["loads"]);
+        if loads.len() == self.m.loads.len() {
+            self.m.loads = loads;
         }
         self.carried.restore(&v["carried"]);
         let usual = numbers(&v["usual"]);

@@ -250,7 +250,7 @@ impl<S: System> Explicit<S> {
         let [one, end] = [last - 1, last].map(|i| &self.k[i * n..(i + 1) * n]);
         self.scratch.iter_mut().zip(one.iter().zip(end)).for_each(|(s, (a, b))| *s = b - a);
         let change = track.system.error(&track.y_n, &self.scratch);
-        self.stiffness.step((track.t, h, track.pace.ahead - track.t), gap, change)
+        self.stiffness.step((track.t, h, track.left()), gap, change)
     }
 
     /// A first step from the sizes of the derivative and of its change, as Hairer, Norsett and Wanner propose (II.4).

@@ -44,6 +44,8 @@ pub(super) struct Track<S> {
     little: f64,
     /// Characteristic time, s.
     pub tau: f64,
+    /// End of the study: the time that a motion is looked at, s.
+    span: f64,
     /// Tables that drive, at whose points steps end.
     pub knots: Vec<Knots>,
     /// Time and state now.
@@ -95,6 +97,7 @@ impl<S: System> Track<S> {
             length,
             little,
             tau,
+            span: study.t_end,
             knots: Vec::new(),
             t,
             t_n: t,
@@ -181,6 +184,12 @@ impl<S: System> Track<S> {
         )
         .time(self.t)
         .help("a force, a speed or gravity is far out of proportion to the masses and lengths; look at their units"))
+    }
+
+    /// How much of the motion may still come: up to the end of the study, and beyond it as long again. How far steps may run ahead says nothing
+    /// of it: a motion in the hand is asked for bit by bit.
+    pub fn left(&self) -> f64 {
+        if self.t < self.span { self.span - self.t } else { self.span }
     }
 
     /// Why the step became too small.
