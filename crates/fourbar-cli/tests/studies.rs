@@ -395,7 +395,7 @@ fn written_linkages_pass_what_they_were_made_for() {
         let l = FourBar { ground: pins, crank: length(), coupler: length(), rocker: length(), point: Complex::default(), mode: 1.0 };
         let (first, a, b) = (3.0 * random.number(), 0.5 * random.number(), 0.5 * random.number());
         let cranks = [first, first + a, first + a + b];
-        let least = (0..=400).map(|k| {
+        let mut least = (0..=400).map(|k| {
             let (low, high) =
                 (cranks.iter().copied().fold(f64::INFINITY, f64::min), cranks.iter().copied().fold(f64::NEG_INFINITY, f64::max));
             let p = l.position(low + (high - low) * f64::from(k) / 400.0)?;
@@ -403,7 +403,7 @@ fn written_linkages_pass_what_they_were_made_for() {
             Some((c.cross(r) / (c.abs() * r.abs())).abs())
         });
         // Away from dead points and with steps that can be seen.
-        if !least.fold(Some(1.0_f64), |m, x| Some(m?.min(x?))).is_some_and(|x| x > 0.2) || a.abs().min(b.abs()).min((a + b).abs()) < 0.05 {
+        if !least.try_fold(1.0_f64, |m, x| Some(m.min(x?))).is_some_and(|x| x > 0.2) || a.abs().min(b.abs()).min((a + b).abs()) < 0.05 {
             continue;
         }
         let pairs = cranks.map(|c| [c, l.position(c).map_or(f64::NAN, |p| (p.B - pins[1]).arg())]);
