@@ -426,11 +426,11 @@ fn written_linkages_pass_what_they_were_made_for() {
             row = (row..rows.len() - 1)
                 .find(|&k| {
                     let [p, q] = [k, k + 1].map(|k| wrap(rows[k][1] - dc));
-                    p.abs() < 1e-9 || (p * q <= 0.0 && (p - q).abs() < 1.0)
+                    p.abs() < 1e-5 || (p * q <= 0.0 && (p - q).abs() < 1.0)
                 })
                 .unwrap_or_else(|| panic!("{dc} is not passed in order: {pairs:?} {l:?}"));
             let [p, q] = [row, row + 1].map(|k| (wrap(rows[k][1] - dc), rows[k][2]));
-            let share = if p.0 == q.0 { 0.0 } else { p.0 / (p.0 - q.0) };
+            let share = if p.0 == q.0 { 0.0 } else { (p.0 / (p.0 - q.0)).clamp(0.0, 1.0) };
             let got = p.1 + share * (q.1 - p.1);
             assert!(wrap(got - dr).abs() < 5e-3, "at {dc} the rocker is at {got} and not at {dr}: {pairs:?} {l:?}");
         }

@@ -272,7 +272,7 @@ study: {t_end: 0.5, output_step: 0.01}
         let list = answer["parameters"].as_array().expect("parameters");
         assert_eq!(list.len(), 3, "{answer:#}");
         for p in list {
-            let name = p["parameter"].as_str().expect("a name");
+            let name = p["name"].as_str().expect("a name");
             let k = names.iter().position(|n| *n == name).expect("a parameter");
             let [d, by] = [&p["derivative"], &p["by_differences"]].map(number);
             let exact = (value(measure, k, 1e-4) - value(measure, k, -1e-4)) / (2e-4 * values[k]);
