@@ -153,7 +153,7 @@ fn time_passes_forwards_and_names_are_known() {
     let mut s = Simulation::new(&model, &Study::of(&model)).expect("it starts");
     s.advance(0.2).expect("it moves");
     assert_eq!(s.advance(0.1).map_err(code), Err("U310".into()));
-    assert_eq!(s.advance(f64::NAN).map_err(code), Err("U310".into()));
+    assert_eq!(s.advance(f64::NAN).map_err(code), Err("U303".into()));
     assert_eq!(s.t(), 0.2);
     assert_eq!(s.snapshot_at(0.7).map(|_| ()).map_err(code), Err("U311".into()));
     let d = s.snapshot().joint("Q").expect_err("there is none");
