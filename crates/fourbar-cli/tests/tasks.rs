@@ -260,11 +260,11 @@ study: {t_end: 0.5, output_step: 0.01}
     let value = |measure: usize, k: usize, share: f64| {
         let vary: Vec<String> =
             (0..3).map(|i| format!("{}={}", names[i], if i == k { values[i] * (1.0 + share) } else { values[i] })).collect();
-        let mut words = vec!["sweep", "rod.yaml", "--tol", "1e-12", "-o", "t.csv", "--force", "--measure", measures[measure]];
+        let mut words = vec!["sweep", "rod.yaml", "--tol", "1e-12", "--out", "t", "--force", "--measure", measures[measure]];
         vary.iter().for_each(|v| words.extend(["--vary", v]));
         let o = fourbar(&f, &words);
         assert!(o.status.success(), "{}", text_of(&o));
-        let csv = std::fs::read_to_string(f.join("t.csv")).expect("the table");
+        let csv = std::fs::read_to_string(f.join("t/cases.csv")).expect("the table");
         let column = csv.lines().next().expect("a head").split(',').position(|c| c == "m").expect("the measure");
         csv.lines().nth(1).expect("a row").split(',').nth(column).and_then(|x| x.parse::<f64>().ok()).expect("a number")
     };
@@ -272,7 +272,7 @@ study: {t_end: 0.5, output_step: 0.01}
         let list = answer["parameters"].as_array().expect("parameters");
         assert_eq!(list.len(), 3, "{answer:#}");
         for p in list {
-            let name = p["name"].as_str().expect("a name");
+            let name = p["parameter"].as_str().expect("a name");
             let k = names.iter().position(|n| *n == name).expect("a parameter");
             let [d, by] = [&p["derivative"], &p["by_differences"]].map(number);
             let exact = (value(measure, k, 1e-4) - value(measure, k, -1e-4)) / (2e-4 * values[k]);

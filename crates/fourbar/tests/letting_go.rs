@@ -103,12 +103,12 @@ study: {t_end: 1, output_step: 10 ms}",
         assert_eq!(report.events.len(), 1, "{f}");
         assert!((last(&rows, "A.speed") - 5.0).abs() < 1e-5, "{f}: {}", last(&rows, "A.speed"));
         // In the hand the same.
-        let mut sim =
-            Simulation::new(&model, &Study { formulation: Some(f.into()), ..Study::of(&model) }).unwrap_or_else(|e| panic!("{e}"));
+        let mut sim = Simulation::new(&std::sync::Arc::new(model.clone()), &Study { formulation: Some(f.into()), ..Study::of(&model) })
+            .unwrap_or_else(|e| panic!("{e}"));
         sim.advance(0.5).unwrap_or_else(|e| panic!("{e}"));
         sim.set_input(sim.input("w").unwrap_or_else(|e| panic!("{e}")), 3.0).unwrap_or_else(|e| panic!("{e}"));
         sim.advance(1.0).unwrap_or_else(|e| panic!("{e}"));
-        let speed = sim.now().v[1].w.z;
+        let speed = sim.state().v[1].w.z;
         assert!((speed - 5.0).abs() < 1e-5, "{f}: {speed}");
     }
 }
