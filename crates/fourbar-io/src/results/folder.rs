@@ -102,17 +102,24 @@ pub fn inspect(folder: &Path, claim: &Claim<'_>) -> Result<Standing, Diagnostic>
 /// The same for whoever has the lock.
 fn look(folder: &Path, claim: &Claim<'_>) -> Result<Standing, Diagnostic> {
     let there = |name: &str| std::fs::symlink_metadata(folder.join(name)).is_ok();
-    let summary = json_of(&folder.join(SUMMARY)).as_ref().and_then(Owner::of_summary);
-    let checkpoint = json_of(&folder.join(CHECKPOINT)).as_ref().and_then(Owner::of_checkpoint);
-    let copy = read_text_bounded(&folder.join(MODEL), MAX_MODEL).ok();
-    let owners: Vec<&Owner> = summary.iter().chain(&checkpoint).collect();
+    // Another run may write its files just now: what was not there when it was read, but is now, is read again.
+    let read = |name: &str, of: fn(&Value) -> Option<Owner>| {
+        (0..3).find_map(|_| {
+            let found = json_of(&folder.join(name)).as_ref().and_then(of);
+            (found.is_some() || !there(name)).then_some(found)
+        })
+    };
+    let (summary, checkpoint) = (read(SUMMARY, Owner::of_summary), read(CHECKPOINT, Owner::of_checkpoint));
     let mut foreign = Vec::new();
-    if there(SUMMARY) && summary.is_none() {
+    if summary.is_none() {
         foreign.push(SUMMARY.to_string());
     }
-    if there(CHECKPOINT) && checkpoint.is_none() {
+    if checkpoint.is_none() {
         foreign.push(CHECKPOINT.to_string());
     }
+    let (summary, checkpoint) = (summary.flatten(), checkpoint.flatten());
+    let copy = read_text_bounded(&folder.join(MODEL), MAX_MODEL).ok();
+    let owners: Vec<&Owner> = summary.iter().chain(&checkpoint).collect();
     if there(TRAJECTORY) && owners.is_empty() {
         foreign.push(TRAJECTORY.to_string());
     }

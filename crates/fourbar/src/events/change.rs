@@ -637,7 +637,13 @@ impl Eventful {
         state: &mut Configuration,
         rest: &mut [Option<f64>],
     ) {
-        let turns: Vec<usize> = (0..limits.len()).filter(|&i| self.often_hit(&limits[i].name, state.t)).collect();
+        // Hit twice in the time of rest.
+        let just_hit = |name: &str| {
+            let since = state.t - self.base.study.events.rest_time;
+            self.happened.iter().rev().take_while(|h| h.t >= since).any(|h| h.name == name && h.kind == Kind::Impact)
+        };
+        let turns: Vec<usize> =
+            (0..limits.len()).filter(|&i| (limits[i].restitution <= 0.0 || rest[i].is_some()) && just_hit(&limits[i].name)).collect();
         if turns.len() < 2 {
             return;
         }
