@@ -93,7 +93,10 @@ fn pages() -> Result<Vec<String>, String> {
     run(Command::new(&fourbar).args(["playground", "--no-open", "--quiet", "--output"]).arg(&playground))?;
     let (cases, sweep, history) = (folder.join("cases"), folder.join("sweep.html"), folder.join("history.html"));
     let vary = ["--vary", "crank_length=60..90mm:4", "--vary", "rocker_length=150,170mm"];
-    run(Command::new(&fourbar).args(["sweep", "fourbar", "--quiet", "--measure", "rise=range(P.y)", "--out"]).arg(&cases).args(vary))?;
+    run(Command::new(&fourbar)
+        .args(["sweep", "fourbar", "--quiet", "--force", "--measure", "rise=range(P.y)", "--out"])
+        .arg(&cases)
+        .args(vary))?;
     view(&[&cases], &sweep)?;
     let search = ["--fit", "high=max(P.y) - 200 mm", "--vary", "crank_length=60..90mm", "--starts", "2"];
     run(Command::new(&fourbar).args(["optimize", "fourbar", "--quiet", "--force", "--history"]).arg(&history).args(search))?;
