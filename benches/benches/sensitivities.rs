@@ -1,16 +1,19 @@
 //! What derivatives of a run cost: the motion of a chain of eight rods with derivatives by eight parameters against the run alone, both in
 //! joint coordinates by the classical method with the same steps, where central differences take sixteen runs; a four-bar of hinges in space
-//! with eight parameters in natural coordinates, of its end and of measures that read every row; and a chain of 143 rods with seven parameters each, gone back once.
+//! with eight parameters in natural coordinates, of its end and of measures that read every row; a chain of 143 rods and a
+//! ring of 20, with seven parameters each, gone back once.
 //!
-//! With a word (`plain`, `eight`, `loop-plain`, `loop-eight`, `back-plain`, `back`) it does one of them once, to count instructions:
+//! With a word (`plain`, `eight`, `loop-plain`, `loop-eight`, `back-plain`, `back`, `ring-plain`, `ring`) it does one of them once, to count instructions:
 //! `valgrind --tool=callgrind target/debug/deps/sensitivities-... eight`.
 
 use fourbar::spec::{Inertia, ModelSpec};
 use fourbar::study::Study;
+use fourbar::trajectory::Column;
 use fourbar::{Error, Model, Simulation};
 use fourbar_bench::*;
 use fourbar_design::measure::Measure;
 use fourbar_design::sensitivities::{Parameters, of_many, of_measures, of_rows};
+use fourbar_testing::four_bar::FourBar;
 use std::sync::Arc;
 
 /// A chain whose rods have masses of their own.
@@ -34,46 +37,36 @@ fn numbers(spec: &ModelSpec, p: &[f64]) -> Result<Model, Error> {
     spec.build()
 }
 
-/// A long chain gone back: the run alone, or with its derivatives.
-fn back(rods: usize, t_end: f64, alone: bool) -> usize {
-    let spec = chain_spec(rods, false);
+/// Rods of a ring.
+const RING: usize = 20;
+
+/// A long chain gone back, hanging in joint coordinates or closed to a ring in absolute ones: the run alone, or with its derivatives. Gives the
+/// bytes of the states that were kept.
+fn back(rods: usize, ring: bool, t_end: f64, alone: bool) -> usize {
+    let spec = if ring { ring_spec(rods) } else { chain_spec(rods, false) };
     let make = |p: &[f64]| numbers(&spec, p);
     let values: Vec<f64> = (0..rods).flat_map(|_| [1.0, 0.01, 0.09, 0.09, 0.0, 0.0, 0.0]).collect();
     let names: Vec<String> = (0..values.len()).map(|k| format!("p{k}")).collect();
     let parameters = Parameters::new(names, values, &make);
     let model = Arc::new(parameters.model().unwrap_or_else(|e| panic!("{e}")));
-    let study = steps(&model, t_end, 2.5e-4);
+    let mut study = steps(&model, t_end, 2.5e-4);
+    if ring {
+        study.formulation = Some("so3xr3".into());
+    }
     if alone {
         run(&model, &study);
         return 0;
     }
     let which: Vec<usize> = (0..7 * rods).collect();
-    let name = format!("last(link{rods}.r.z)");
-    let of = |run: &fourbar::Trajectory| -> Result<Vec<Measure>, Error> { Ok(vec![Measure::new(&name, &run.columns)?]) };
+    let name = if ring { format!("last(link{}.r.y)", rods / 2 + 1) } else { format!("last(link{rods}.r.z)") };
+    let of = |columns: &[Column], _: &[f64]| -> Result<Vec<Measure>, Error> { Ok(vec![Measure::new(&name, columns)?]) };
     let many = of_many(&parameters, &study, &which, &of).unwrap_or_else(|e| panic!("{e}"));
     many.map_or(0, |m| m.kept)
 }
 
-/// A four-bar of hinges in space, falling from rest, in eight parameters.
-const LOOP: &str = "
-fourbar: 1
-parameters: {a: 0.15, b: 0.35, c: 0.3, d: 0.4, m1: 0.3, m2: 0.7, m3: 0.6, w: 9.81}
-gravity: [0, 0, -w]
-bodies:
-  crank: {mass: m1, inertia: [1e-6, 'm1*a^2/12', 'm1*a^2/12'], at: [0.034, 0, 0.0668], orientation: {axis: [0, -1, 0], angle: 1.1}}
-  coupler: {mass: m2, inertia: [1e-6, 'm2*b^2/12', 'm2*b^2/12'], at: [0.2223, 0, 0.2164], orientation: {axis: [0, -1, 0], angle: 0.4922}}
-  rocker: {mass: m3, inertia: [1e-6, 'm3*c^2/12', 'm3*c^2/12'], at: [0.3882, 0, 0.1495], orientation: {axis: [0, -1, 0], angle: 1.6492}}
-joints:
-  O: {type: revolute, bodies: [ground, crank], frames: {ground: {at: [0, 0, 0], axis: [0, -1, 0], x: [1, 0, 0]}, crank: {at: [-a/2, 0, 0], axis: [0, -1, 0], x: [1, 0, 0]}}}
-  A: {type: revolute, bodies: [crank, coupler], frames: {crank: {at: [a/2, 0, 0], axis: [0, -1, 0], x: [1, 0, 0]}, coupler: {at: [-b/2, 0, 0], axis: [0, -1, 0], x: [1, 0, 0]}}}
-  B: {type: revolute, bodies: [coupler, rocker], frames: {coupler: {at: [b/2, 0, 0], axis: [0, -1, 0], x: [1, 0, 0]}, rocker: {at: [c/2, 0, 0], axis: [0, -1, 0], x: [1, 0, 0]}}}
-  C: {type: revolute, bodies: [ground, rocker], frames: {ground: {at: [d, 0, 0], axis: [0, -1, 0], x: [1, 0, 0]}, rocker: {at: [-c/2, 0, 0], axis: [0, -1, 0], x: [1, 0, 0]}}}
-start: {O.angle: 1.1}
-";
-
 /// The four-bar in natural coordinates: the run alone, or with its derivatives; of the end, or of a measure that reads every row.
 fn closed(t_end: f64, count: usize, every: Option<&str>) {
-    let loaded = fourbar_io::read_model(LOOP, &fourbar_io::ReadOptions::default()).unwrap_or_else(|e| panic!("{e}"));
+    let loaded = fourbar_io::read_model(&FourBar::round().text(), &fourbar_io::ReadOptions::default()).unwrap_or_else(|e| panic!("{e}"));
     let file = fourbar_io::Variations::new(&loaded, None, &[], false).unwrap_or_else(|e| panic!("{e}"));
     let (names, values): (Vec<String>, Vec<f64>) = loaded.parameters.iter().cloned().unzip();
     let make = |p: &[f64]| file.model(&names.iter().map(String::as_str).zip(p.iter().copied()).collect::<Vec<_>>());
@@ -90,11 +83,11 @@ fn closed(t_end: f64, count: usize, every: Option<&str>) {
         return run(&model, &study);
     }
     let which: Vec<usize> = (0..count).collect();
-    let of = |run: &fourbar::Trajectory| -> Result<Vec<Measure>, Error> {
-        Ok(vec![Measure::new(every.unwrap_or("last(crank.r.x)"), &run.columns)?])
+    let of = |columns: &[Column], _: &[f64]| -> Result<Vec<Measure>, Error> {
+        Ok(vec![Measure::new(every.unwrap_or("last(crank.r.x)"), columns)?])
     };
     let found = of_measures(&parameters, &study, &which, &of).unwrap_or_else(|e| panic!("{e}"));
-    assert_eq!(found.method, fourbar_design::sensitivities::Method::Series);
+    assert_eq!(found.run.method, fourbar_design::sensitivities::Method::Series);
 }
 
 /// Steps of one size by the classical method.
@@ -137,8 +130,10 @@ fn main() {
         }
         Some("loop-plain") => return closed(20.0, 0, None),
         Some("loop-eight") => return closed(20.0, 8, None),
-        Some("back-plain") => return println!("{}", back(143, 5.0, true)),
-        Some("back") => return println!("{} bytes kept", back(143, 5.0, false)),
+        Some("back-plain") => return println!("{}", back(143, false, 5.0, true)),
+        Some("back") => return println!("{} bytes kept", back(143, false, 5.0, false)),
+        Some("ring-plain") => return println!("{}", back(RING, true, 0.1, true)),
+        Some("ring") => return println!("{} bytes kept", back(RING, true, 0.1, false)),
         _ => {}
     }
     let study = steps(&model, t_end, 1e-3);
@@ -175,14 +170,19 @@ fn main() {
         println!("  derivatives of `{measure}` by 8 parameters: {:.1} ms, {:.2} runs (differences: 16)", 1e3 * whole, whole / plain);
     }
     let (rods, t_end) = if quick { (3, 0.01) } else { (143, 5.0) };
-    let plain = shortest(runs.min(2), || {
-        back(rods, t_end, true);
-    });
-    let whole = shortest(1, || assert!(back(rods, t_end, false) > 0));
-    println!(
-        "chain of {rods} rods, {} steps, gone back by {} parameters: {whole:.2} s, {:.2} runs",
-        t_end / 2.5e-4,
-        7 * rods,
-        whole / plain
-    );
+    for (ring, rods, t_end) in [(false, rods, t_end), (true, rods.min(RING), 0.1 * t_end)] {
+        let plain = shortest(runs.min(2), || {
+            back(rods, ring, t_end, true);
+        });
+        let mut kept = 0;
+        let whole = shortest(1, || kept = back(rods, ring, t_end, false));
+        println!(
+            "{} of {rods} rods, {} steps, by {} parameters: {whole:.2} s, {:.2} runs, {}",
+            if ring { "ring" } else { "chain" },
+            t_end / 2.5e-4,
+            7 * rods,
+            whole / plain,
+            if kept > 0 { "gone back" } else { "not gone back" }
+        );
+    }
 }

@@ -8,6 +8,8 @@ use std::ops::{Add, Div, Mul, Neg, Sub};
 pub trait Number:
     Copy + From<f64> + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + Div<Output = Self> + Neg<Output = Self>
 {
+    /// Distance of one from the next larger number, or as good as.
+    const ROUNDING: f64;
     /// Sine and cosine.
     fn sin_cos(self) -> (Self, Self);
     /// Rounded to double precision.
@@ -15,6 +17,7 @@ pub trait Number:
 }
 
 impl Number for f64 {
+    const ROUNDING: f64 = f64::EPSILON;
     fn sin_cos(self) -> (Self, Self) {
         f64::sin_cos(self)
     }
@@ -107,6 +110,7 @@ impl Div for Dd {
 }
 
 impl Number for Dd {
+    const ROUNDING: f64 = f64::EPSILON * f64::EPSILON;
     fn sin_cos(self) -> (Self, Self) {
         let quarters = (self.high / HALF_PI[0]).round();
         let k = Self::from(quarters);

@@ -6,6 +6,7 @@
 mod docs;
 mod double_double;
 mod enclosure;
+mod gauss;
 mod interval;
 mod peers;
 mod study;

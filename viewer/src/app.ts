@@ -4,7 +4,7 @@ import { Catalogue } from "./catalogue";
 import { Clock } from "./clock";
 import type { Happened, PageData, Section } from "./data";
 import { diagnosisPanel, warningCount } from "./diagnosis";
-import { eventTables } from "./events";
+import { absent, eventTables } from "./events";
 import { Exporter, exportPanel } from "./export/panel";
 import { Motion } from "./motion";
 import { PlotPanel } from "./plots/panel";
@@ -274,6 +274,8 @@ export class App {
   refresh(): void { this.onTime(); }
   private onTime(): void {
     if (!this.timeline || !this.switches) return;
+    const open = (this.page.model.joints ?? []).filter((j) => j.open).map((j) => j.name);
+    this.page.results.forEach((r, k) => { this.stage.setAbsent(k, absent(open, r.events ?? [], this.clock.time)); });
     this.stage.setTime(this.clock.time);
     this.overlays.set(this.clock.time);
     this.timeline.update();
@@ -332,6 +334,8 @@ export class App {
     const target = e.target as HTMLElement;
     if (e.ctrlKey || e.metaKey || e.altKey || target.closest("select, textarea, input:not([type=range]):not([type=checkbox])")) return;
     if (e.key === " " && target.closest("input[type=checkbox]")) return;
+    // Sliders other than the time bar take the keys that move them.
+    if (/^(Arrow|Home|End|Page)/.test(e.key) && target.closest("input[type=range]") && !target.closest("footer")) return;
     const c = this.clock, many = e.shiftKey ? 10 : 1;
     const keys: Record<string, () => void> = {
       " ": () => c.play(), ArrowLeft: () => c.step(-many), ArrowRight: () => c.step(many), ArrowUp: () => c.faster(1), ArrowDown: () => c.faster(-1),

@@ -26,6 +26,8 @@ export interface Joint {
   joints?: string[]; unique?: boolean;
   /** Of a point on a curve: the curve in the frame of the base, and the radius of the follower. */
   curve?: Vec3[]; closed?: boolean; radius?: number;
+  /** Whether it is not there at the start: an event puts it in. */
+  open?: boolean;
 }
 export interface Place { body: string; at: Vec3 }
 export interface Force {
@@ -51,7 +53,11 @@ export interface PackedResult {
   events?: Happened[];
 }
 /** What an event, a limit or friction that sticks has done. */
-export interface Happened { t: number; name: string; kind: string; impulse?: number; lost?: number; speed?: [number, number] }
+export interface Happened {
+  t: number; name: string; kind: string; impulse?: number; lost?: number; speed?: [number, number];
+  /** Joints, drives and forces that it has taken out, put in, locked and released. */
+  off?: string[]; on?: string[]; locked?: string[]; freed?: string[];
+}
 export interface Line {
   text: string; time?: number; level?: "info" | "good" | "warn"; names?: string[];
   /** A button of the live page. */
@@ -61,7 +67,7 @@ export interface Section { title: string; lines: Line[] }
 export interface PageData {
   fourbar: number; generator?: string; model: Model; results: PackedResult[]; diagnosis?: Section[];
   /** The file of a live page, and the shipped models of a playground. */
-  live?: { file: string; text: string; set?: [string, string][]; run?: boolean; gallery?: { name: string; group?: string; title: string; purpose?: string; text: string }[] };
+  live?: { file: string; text: string; set?: [string, string][]; study?: Record<string, unknown>; run?: boolean; gallery?: { name: string; group?: string; title: string; purpose?: string; text: string }[] };
 }
 
 function bytes(base64: string): ArrayBuffer {

@@ -10,6 +10,21 @@ const MOST = 300;
 /** One word for a reader: an event of the file has a name, a limit does something. */
 export function words(h: Happened): string { return h.kind === "event" ? h.name : `${h.name}: ${h.kind}`; }
 
+/** Joints, drives and forces that are not there at a time, because events have taken them out or have not put them in yet. */
+export function absent(open: string[], events: Happened[], time: number): Set<string> {
+  const out = new Set(open);
+  for (const h of events) {
+    if (h.t > time) break;
+    for (const name of h.off ?? []) out.add(name);
+    for (const name of h.on ?? []) out.delete(name);
+  }
+  return out;
+}
+/** The last event up to a time that has changed what the mechanism is made of. */
+export function changed(events: Happened[], time: number): Happened | undefined {
+  return events.filter((h) => h.t <= time && (h.off ?? h.on ?? h.locked ?? h.freed) !== undefined).at(-1);
+}
+
 /** The joint or body of a limit such as `knee.min`. */
 const place = (name: string): string[] => [name, name.replace(/\.[^.]*$/, "")];
 

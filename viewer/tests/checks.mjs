@@ -393,7 +393,53 @@ export async function layout(page) {
       const box = await page.locator(part).boundingBox();
       assert.ok(box && box.x >= 0 && box.y >= 0 && box.x + box.width <= width + 1 && box.y + box.height <= height + 1, `${part} does not fit ${width} x ${height}`);
     }
+    await barFits(page);
   }
+}
+
+/** The parts of the bar below the scene stand beside each other, and the time is in its place. */
+async function barFits(page) {
+  const parts = await page.locator("footer > *").all(), boxes = (await Promise.all(parts.map((p) => p.boundingBox()))).filter(Boolean).sort((a, b) => a.x - b.x);
+  for (let k = 1; k < boxes.length; k++) assert.ok(boxes[k - 1].x + boxes[k - 1].width <= boxes[k].x + 1, `parts of the bar overlap at ${JSON.stringify(page.viewportSize())}`);
+  const over = await page.locator("footer .clock").evaluate((e) => e.scrollWidth - e.clientWidth);
+  assert.ok(over <= 1, `the time is wider than its place by ${over} at ${JSON.stringify(page.viewportSize())}`);
+}
+
+/** A pin that an event has taken out is neither drawn nor picked; names, legends and titles stay inside of their pictures. */
+export async function cut(page) {
+  const pin = async () => (await api(page, "pick", ...Object.values(await page.evaluate(() => window.fourbar.screen("bob", 0, [-window.fourbar.bodyPose("bob").origin[0], 0, 0])))))?.kind;
+  await api(page, "setTime", 0.0125);
+  assert.match(await pin(), /revolute|joint/);
+  for (const t of [0.0375, 0.05]) { await api(page, "setTime", t); assert.equal(await pin(), undefined, `at ${t}`); }
+  await api(page, "setTime", 0.005);
+  assert.match(await pin(), /revolute|joint/);
+  await page.keyboard.press("n");
+  await page.waitForTimeout(200);
+  const scene = await page.locator("canvas").boundingBox();
+  for (const label of await page.locator(".scene .label, .scene .labels > *").all()) {
+    if ((await label.evaluate((e) => getComputedStyle(e).visibility)) === "hidden") continue;
+    const box = await label.boundingBox();
+    assert.ok(box.x >= scene.x - 1 && (box.x + box.width <= scene.x + scene.width + 1 || box.width > scene.width), `a name from ${box.x} to ${box.x + box.width}`);
+  }
+  const card = page.locator(".card").first();
+  await card.getByTitle("Axis and files of this plot").click();
+  const svg = (await savedBy(page, () => card.getByTitle("Save this plot as SVG").click())).bytes.toString("utf8");
+  const over = await page.evaluate((text) => {
+    const host = document.createElement("div");
+    host.innerHTML = text.replace(/^<\?xml[^>]*>/, "");
+    document.body.append(host);
+    const drawing = host.querySelector("svg"), box = drawing.getBoundingClientRect(), texts = [...drawing.querySelectorAll("text")].map((t) => t.getBoundingClientRect());
+    const out = texts.filter((t) => t.left < box.left - 1 || t.right > box.right + 1).length;
+    const met = texts.filter((a, i) => texts.some((b, k) => k > i && a.left < b.right - 2 && b.left < a.right - 2 && a.top < b.bottom - 5 && b.top < a.bottom - 5)).length;
+    host.remove();
+    return { out, met };
+  }, svg);
+  assert.deepEqual(over, { out: 0, met: 0 }, "texts that are cut off, or lie over each other");
+  // A short motion has a time of many digits.
+  await page.setViewportSize({ width: 390, height: 844 });
+  await api(page, "setTime", 0.05);
+  await page.waitForTimeout(150);
+  await barFits(page);
 }
 
 /** What the author of a file may choose for a page. */

@@ -27,11 +27,11 @@ export function engine() {
 
 export const modelText = (name) => readFile(join(here, "../../models", `${name}.yaml`), "utf8");
 
-/** A live page of a shipped model, as the program writes it. */
-export async function livePage(name, gallery = null) {
-  const text = await modelText(name), e = engine(), loaded = e.ask({ do: "load", text });
+/** A live page of a shipped model, or of another text, as the program writes it; `given` may have values of parameters and settings of the study. */
+export async function livePage(name, gallery = null, given = {}) {
+  const text = given.text ?? (await modelText(name)), set = given.set ?? [], study = given.study ?? {}, e = engine(), loaded = e.ask({ do: "load", text, set, study });
   if (!loaded.ok) throw new Error(JSON.stringify(loaded));
-  const data = { ...e.ask({ do: "run" }).page, live: { file: `${name}.yaml`, text, set: [] } };
+  const data = { ...e.ask({ do: "run" }).page, live: { file: `${name}.yaml`, text, set, study } };
   if (gallery) data.live.gallery = await Promise.all(gallery.map(async (g) => { const [name, group] = Array.isArray(g) ? g : [g]; return { name, ...(group ? { group } : {}), title: name, text: await modelText(name) }; }));
   const page = await readFile(join(here, "../dist/page.html"), "utf8");
   return page.replace("/*FOURBAR_DATA*/", () => JSON.stringify(data).replaceAll("<", "\\u003c")).replace("/*FOURBAR_ENGINE*/", () => packed.toString("base64"))

@@ -437,3 +437,197 @@ export async function paths() {
     }
   }
 }
+
+/** A pendulum whose parameter is named in comments, with a unit that is a parameter too. */
+export const COMMENTED = `fourbar: 1
+title: Länge
+parameters:
+  # L: length of the pendulum; try 0.5 m
+  L: 300 mm   # L: long
+  m: 2
+gravity: [0, -9.81, 0]
+bodies:
+  bob: {mass: m, inertia: [0.01, 0.01, 0.01], com: [L, 0, 0]}
+joints:
+  O: {type: revolute, bodies: [ground, bob], at: [0, 0, 0], axis: [0, 0, 1]}
+study: {t_end: 1, output_step: 10 ms}
+`;
+/** A torque that a state ramps up, with an input and a parameter. */
+export const RAMP = `fourbar: 1
+parameters: {J: 1}
+inputs: {u: {default: 0, range: [-5, 5]}}
+bodies:
+  bob: {mass: 1, inertia: [J, J, J]}
+joints:
+  O: {type: revolute, bodies: [ground, bob], at: [0, 0, 0], axis: [0, 0, 1]}
+forces: {act: {type: actuator, joint: O, effort: 's + u'}}
+states: {s: {rate: '1', start: 0}}
+study: {t_end: 1, output_step: 10 ms}
+`;
+/** A pendulum that loses its pin. */
+export const CUT = `fourbar: 1
+gravity: [0, -9.81, 0]
+bodies:
+  bob: {mass: 1, inertia: [0.01, 0.01, 0.01], com: [1, 0, 0]}
+joints:
+  O: {type: revolute, bodies: [ground, bob], at: [0, 0, 0], axis: [0, 0, 1]}
+events:
+  cut: {when: 't - 0.1', direction: rising, once: true, do: [{remove: O}]}
+study: {t_end: 1, output_step: 10 ms}
+`;
+const number = (page, name) => page.getByLabel(`${name}, number`);
+const settled = (page) => page.waitForFunction(() => !window.live.state().computing, null, { timeout: 30000 });
+const column = (s, name) => s.row[s.columns.indexOf(name)];
+
+/** Parameters and settings of the command line are in the file and in force. */
+export async function given(page) {
+  await ready(page);
+  let s = await live(page, "state");
+  assert.match(s.text, /crank_length: 60mm/);
+  assert.equal(s.text, s.engineText);
+  assert.ok(Math.abs(s.parameters.crank_length - 0.06) < 1e-15);
+  // A value that cannot be built leaves the last good one, and no more.
+  await number(page, "crank_length").fill("5");
+  await number(page, "crank_length").press("Enter");
+  s = await live(page, "state");
+  assert.ok(Math.abs(s.parameters.crank_length - 0.06) < 1e-15, String(s.parameters.crank_length));
+  assert.doesNotMatch(s.text, /NaN/);
+  await page.getByRole("button", { name: "Back to the start" }).click();
+  await number(page, "crank_length").fill("0.07");
+  await number(page, "crank_length").press("Enter");
+  await page.waitForTimeout(600);
+  await settled(page);
+  await page.waitForTimeout(300);
+  assert.ok(Math.abs((await api(page, "end")) - 0.5) < 1e-9, "the end of the study");
+  assert.match((await live(page, "state")).text, /crank_length: 70 mm/);
+  // A box that is emptied has its number again.
+  await number(page, "crank_length").fill("");
+  await number(page, "crank_length").press("Enter");
+  assert.equal(await number(page, "crank_length").inputValue(), "0.07");
+}
+
+/** A slider writes its value where it stands, in a file with comments and line ends of Windows. */
+export async function places(page) {
+  await ready(page);
+  assert.deepEqual(await page.locator(".slider input[type=range]").evaluateAll((list) => list.map((i) => i.dataset.name)), ["L", "m"]);
+  await number(page, "L").fill("0.25");
+  await number(page, "L").press("Enter");
+  assert.equal((await live(page, "state")).text, COMMENTED.replace("300 mm", "250 mm"));
+  // Arrow keys belong to the slider.
+  const time = await api(page, "time");
+  await page.getByLabel("L", { exact: true }).focus();
+  await page.keyboard.press("ArrowRight");
+  assert.equal(await api(page, "time"), time);
+  await page.getByRole("tab", { name: "Edit" }).click();
+  await page.getByTitle("Save the mechanism file").click();
+  const saved = await page.evaluate(async () => new TextDecoder().decode(Uint8Array.from(await window.fourbar.savedBytes(window.fourbar.saved().length - 1))));
+  assert.match(saved, /\r\n {2}# L: length of the pendulum; try 0\.5 m\r\n/);
+  assert.doesNotMatch(saved.replaceAll("\r\n", ""), /[\r\n]/);
+}
+
+/** An input keeps its value when a parameter moves, and in a shared page. */
+export async function inputs(page, context, scratch) {
+  await ready(page);
+  await number(page, "u").fill("3");
+  await number(page, "u").press("Enter");
+  await number(page, "J").fill("2");
+  await number(page, "J").press("Enter");
+  assert.equal(await number(page, "u").inputValue(), "3", "after another parameter has moved");
+  assert.equal(column(await live(page, "state"), "u"), 3);
+  await page.waitForTimeout(600);
+  await settled(page);
+  await page.waitForTimeout(300);
+  const { at } = await api(page, "value", "O.speed", 1);
+  assert.ok(Math.abs(at - (3 + 0.5) / 2) < 1e-3, `the speed at the end is ${at}`);
+  const other = await shared(page, context, scratch, "inputs.html");
+  assert.equal(await number(other, "u").inputValue(), "3", "in the shared page");
+  assert.equal(column(await live(other, "state"), "u"), 3);
+  await other.close();
+}
+/** The page that Share page saves, opened. */
+async function shared(page, context, scratch, name) {
+  await page.getByRole("tab", { name: "Edit" }).click();
+  const before = (await api(page, "saved")).length;
+  await page.getByRole("button", { name: /Save this page/ }).click();
+  await page.waitForFunction((n) => window.fourbar.saved().length > n, before, { timeout: 30000 });
+  const bytes = await page.evaluate((n) => window.fourbar.savedBytes(n), before), file = `${scratch}/${name}`;
+  await writeFile(file, Buffer.from(bytes));
+  const other = await context.newPage();
+  await other.goto(`file://${file}#play=0`);
+  await ready(other);
+  return other;
+}
+
+/** Values of a part that was clicked are those of the time that is shown. */
+export async function follows(page) {
+  await ready(page);
+  const scene = await page.locator("canvas").boundingBox(), at = await api(page, "screen", "rocker");
+  await page.mouse.click(scene.x + at.x, scene.y + at.y);
+  await page.waitForTimeout(200);
+  const read = () => page.locator(".values").textContent();
+  await api(page, "setTime", 0.1);
+  await page.waitForTimeout(300);
+  const first = await read();
+  await api(page, "setTime", 0.6);
+  await page.waitForTimeout(300);
+  assert.notEqual(await read(), first, "the values are those of another time");
+}
+
+/** Let go starts from what is shown: at a time of the recording, and after a drag, where the motor begins. */
+export async function letGo(page) {
+  await ready(page);
+  for (let k = 1; k <= 20; k++) { const a = Math.PI / 3 + (k / 20) * (Math.PI / 2); await live(page, "drag", "crank", [0.08, 0, 0], [0.08 * Math.cos(a), 0.08 * Math.sin(a), 0]); }
+  const before = column(await live(page, "state"), "O.angle");
+  await page.getByRole("button", { name: "Advance by one frame" }).click();
+  const s = await live(page, "state"), moved = column(s, "O.angle") - before;
+  assert.ok(Math.abs(moved - (2 * Math.PI) / 60) < 1e-6, `the crank has moved by ${moved}`);
+  assert.ok(Math.abs(column(s, "t") - 1 / 60) < 1e-9);
+  await live(page, "reset");
+  await api(page, "setTime", 0.5);
+  await page.getByRole("button", { name: "Advance by one frame" }).click();
+  const later = await live(page, "state");
+  assert.ok(Math.abs(column(later, "t") - 0.5 - 1 / 60) < 1e-9, "the time goes on");
+  assert.ok(Math.abs(column(later, "O.angle") - 2 * Math.PI * (0.5 + 1 / 60)) < 1e-5, `${column(later, "O.angle")}`);
+}
+
+/** What an event has taken out is not put in by a hand or a switch. */
+export async function changes(page) {
+  await ready(page);
+  await api(page, "setTime", 0);
+  await page.getByRole("button", { name: "Dynamics from here: drag to pull by a spring" }).click();
+  await page.waitForFunction(() => window.live.state().row[0] > 0.2, null, { timeout: 30000 });
+  await page.getByLabel("gravity").click();
+  const s = await live(page, "state");
+  assert.ok(!s.running && s.warn);
+  assert.match(s.status, /event cut has changed the mechanism/);
+  assert.ok(await page.getByLabel("gravity").isChecked(), "the switch is as it was");
+  // It can go on as it was, without its pin; a start from a time after the event is refused, from one before it is not.
+  const go = page.getByRole("button", { name: "Dynamics from here: drag to pull by a spring" });
+  await go.click();
+  await page.waitForFunction((t) => window.live.state().row[0] > t + 0.1, s.row[0], { timeout: 30000 });
+  assert.equal(column(await live(page, "state"), "O.force.y"), 0);
+  await go.click();
+  await live(page, "reset");
+  await page.waitForTimeout(300);
+  await api(page, "setTime", 0.5);
+  await go.click();
+  await page.waitForTimeout(200);
+  assert.match((await live(page, "state")).status, /Event cut has changed the mechanism by then/);
+  await api(page, "setTime", 0.05);
+  await page.getByRole("button", { name: "Advance by one frame" }).click();
+  assert.ok(Math.abs(column(await live(page, "state"), "t") - 0.05 - 1 / 60) < 1e-9);
+}
+
+/** A page that is shared while the editor has a mistake opens with the last good file. */
+export async function sharesBad(page, context, scratch) {
+  await ready(page);
+  await page.getByRole("tab", { name: "Edit" }).click();
+  const area = page.getByRole("textbox", { name: "Mechanism file" }), good = await area.inputValue();
+  await area.fill(good.replace("mass: plate_mass", "mas: plate_mass"));
+  await page.waitForTimeout(500);
+  const other = await shared(page, context, scratch, "bad.html");
+  assert.equal((await live(other, "state")).text, good);
+  assert.match((await live(other, "state")).status, /Drag a part/);
+  assert.match((await live(page, "state")).status, /last file that could be read/);
+  await other.close();
+}

@@ -3,11 +3,11 @@
 import { mkdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { writePage } from "./pack.mjs";
-import { bouncing, chain, fifty, fourBar, hostile, still, zoo } from "./samples.mjs";
+import { bouncing, chain, cut, fifty, fourBar, hostile, still, zoo } from "./samples.mjs";
 
 export async function makeSamples(folder) {
   await mkdir(folder, { recursive: true });
-  const pages = { fourbar: fourBar(), compare: fourBar({ compare: true, title: "Four-bar linkage: ra and dca" }), modes: fourBar({ modes: true, title: "Four-bar linkage: both ways to assemble it" }), hostile: hostile(), zoo: zoo(), still: still(), bouncing: bouncing(), chain: chain(1000, 240), fifty: fifty() };
+  const pages = { fourbar: fourBar(), compare: fourBar({ compare: true, title: "Four-bar linkage: ra and dca" }), modes: fourBar({ modes: true, title: "Four-bar linkage: both ways to assemble it" }), hostile: hostile(), zoo: zoo(), still: still(), bouncing: bouncing(), cut: cut(), chain: chain(1000, 240), fifty: fifty() };
   const out = {};
   for (const [name, data] of Object.entries(pages)) {
     const path = join(folder, `${name}.html`);

@@ -13,6 +13,7 @@ import { hasEngine, livePage } from "./engine.mjs";
 import * as live from "./live.mjs";
 import { fourBarCsv } from "./samples.mjs";
 import { failedCases } from "./sweep.mjs";
+import { units } from "./units.mjs";
 
 const FLAGS = [
   "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync",
@@ -76,13 +77,15 @@ try {
     if (name === "playground.html") await check(`${name}: a linkage is drawn`, file, live.sketches);
   }
   if (!pages.length) {
-    try {
-      await failedCases();
-      passed++;
-      console.log("ok      sweep: cases that failed, and rounding");
-    } catch (e) {
-      failed++;
-      console.log(`FAILED  sweep: cases that failed, and rounding: ${e.message}`);
+    for (const [name, test] of [["sweep: cases that failed, and rounding", failedCases], ["numbers of axes, values of sliders, sketches, events", units]]) {
+      try {
+        await test();
+        passed++;
+        console.log(`ok      ${name}`);
+      } catch (e) {
+        failed++;
+        console.log(`FAILED  ${name}: ${e.message}`);
+      }
     }
     const made = await makeSamples(join(scratch, "pages")), four = made.fourbar.path;
     for (const [name, { path }] of Object.entries(made)) await check(`${name}: loads without complaint`, path, checks.loads);
@@ -112,6 +115,7 @@ try {
     await check("10 s of 50 bodies stay under 8 MB", made.fifty.path, () => checks.size(made.fifty.bytes));
     await check("light, dark and a phone held sideways", four, checks.layout);
     await check("events on the bar, in a table and in the motion", made.bouncing.path, checks.events);
+    await check("what an event takes out is not drawn, and long names stay inside", made.cut.path, checks.cut);
     await check("plots over columns, noise drawn as zero, a followed body", made.zoo.path, checks.choices);
     await check("plots without WebGL", four, live.withoutWebgl, "play=0", /^warning: .*GPU/, "HTMLCanvasElement.prototype.getContext = ((f) => function (kind, ...rest) { return /webgl/.test(kind) ? null : f.call(this, kind, ...rest); })(HTMLCanvasElement.prototype.getContext);");
     if (hasEngine) {
@@ -129,6 +133,18 @@ try {
       await check("live: sliders are set parameters", file, live.slides);
       await check("live: a value that cannot be built", file, live.refuses);
       await check("live: sliders have units", file, live.units);
+      const given = join(scratch, "given.html"), comment = join(scratch, "comment.html"), ramp = join(scratch, "ramp.html"), cut = join(scratch, "cut.html");
+      await writeFile(given, await livePage("fourbar", null, { set: [["crank_length", "60mm"]], study: { t_end: 0.5, output_step: 0.01 } }));
+      await writeFile(comment, await livePage("fourbar", null, { text: live.COMMENTED.replaceAll("\n", "\r\n") }));
+      await writeFile(ramp, await livePage("fourbar", null, { text: live.RAMP }));
+      await writeFile(cut, await livePage("fourbar", null, { text: live.CUT }));
+      await check("live: what the page was made with stays in force", given, (p) => live.given(p));
+      await check("live: values are written where they stand", comment, live.places);
+      await check("live: inputs stay, also in a shared page", ramp, (p) => live.inputs(p, context, scratch));
+      await check("live: values of a part follow the time", file, live.follows);
+      await check("live: let go from a recording and after a drag", file, live.letGo);
+      await check("live: what events have changed stays changed", cut, live.changes);
+      await check("live: a page shared with a mistake in the editor", file, (p) => live.sharesBad(p, context, scratch));
       const slow = join(scratch, "slow.html");
       await writeFile(slow, await livePage("fourbar", [["fourbar", "First steps"], ["contact_ball_heap", "Heavy"]]));
       await check("live: a long study does not hold up the page", slow, live.heavy);

@@ -164,6 +164,24 @@ export function chain(count, samples, { columns = 0, pack = f32 } = {}) {
 export const fifty = () => chain(50, 1251, { columns: 50 * 12 + 50 * 7, pack: i16 });
 
 /** A ball that falls on a limit and bounces, by its closed form: two rows at every impact, and the last two at the end. */
+/** A body that leaves its pin after 25 ms, and moves away to the right; its names are long. */
+export function cut() {
+  const t = [0, 0.0125, 0.025, 0.025, 0.0375, 0.05], x = [0, 0, 0, 0, 0.5, 1], pin = "a_pin_with_a_name_that_is_far_too_long_for_the_picture_it_stands_in";
+  return {
+    fourbar: 1,
+    model: {
+      title: "A title that goes on and on, as titles of reports do, and then goes on a bit further still, and further", length: 1, planar_normal: [0, 0, 1],
+      bodies: [{ name: "bob", shapes: [{ type: "box", size: [0.05, 0.05, 0.05], at: [0.5, 0, 0] }] }],
+      joints: [{ name: pin, type: "revolute", bodies: ["ground", "bob"], base: { at: [0, 0, 0], axis: [0, 0, 1] }, moving: { at: [0, 0, 0], axis: [0, 0, 1] } }],
+      view: { plots: [[`${pin}.force.x`, `${pin}.force.y`]] },
+    },
+    results: [{
+      label: "grcr", times: [t], poses: { r: [f32(x.flatMap((v) => [v, 0, 0]))], p: [quaternions(Array(6).fill([1, 0, 0, 0]).flat())] },
+      columns: ["x", "y"].map((a) => ({ name: `${pin}.force.${a}`, unit: "N", data: f32(x.map((v) => v + (a === "x" ? 1e6 : 0))) })), events: [{ t: 0.025, name: "cut", kind: "event", off: [pin] }],
+    }],
+  };
+}
+
 export function bouncing() {
   const g = 9.81, e = 0.6, h0 = 0.5, t = [], z = [], v = [], events = [];
   let start = 0, speed = 0, height = h0;

@@ -66,7 +66,7 @@ impl Lanes<'_, '_> {
             let Some(lane) = &mut self.lanes[i] else { continue };
             let t = self.t[i];
             if t >= lane.target {
-                // A whole step begins: to the next time that is asked for, or to where bodies have not turned too far.
+                // A whole step begins: to the next time that is requested, or to where bodies have not turned too far.
                 let Some(&next) = lane.case.times.get(lane.next) else { continue };
                 let end = match lane.case.fixed {
                     Some(nominal) => {

@@ -167,7 +167,7 @@ impl Kernel {
         let mut residual = self.closing.residuals(&self.form.loops, &self.at);
         let mut open = [true; LANES];
         for round in 0..=CORRECTIONS {
-            // Every correction has a factor of its own: what one lane needs must not decide for another.
+            // Every correction has its own factor: what one lane needs must not decide for another.
             self.closing.factor(&self.form, &self.at);
             let smallest = self.closing.smallest;
             for i in 0..LANES {

@@ -1,14 +1,14 @@
 //! Many variations of one mechanism advanced together, one in each lane of the processor's vector registers.
 //!
-//! Mechanisms of one form share a batch: the same bodies in the same tree, the same loops, drives of the same joints. All their numbers may
-//! differ. Open trees and closed loops of hinges, slides and welds move in joint coordinates (`grcr`) by an explicit method, with fixed
-//! steps or with steps that each lane chooses by its own error; mechanisms whose drives prescribe everything move by kinematics. The width
-//! of the registers is found when the program runs.
+//! Mechanisms of the same structure share a batch: the same bodies in the same tree, the same loops, drives on the same joints. All their
+//! numbers may differ. Open trees and closed loops of hinges, slides and welds are integrated in joint coordinates (`grcr`) by an explicit
+//! method, with fixed steps or with adaptive steps in each lane; fully driven mechanisms use kinematics. The width
+//! of the registers is detected at run time.
 //!
-//! A lane has the same bits whatever the other lanes hold, so that results depend neither on the width of the registers nor on how
-//! cases are shared out. They are those of the mechanism alone to rounding where steps are fixed and in kinematics, and within the tolerance where steps are chosen. A
-//! lane that meets something that asks for care (a dead point, a joint that cannot close, steps that become too small, energy that does not
-//! balance) falls out, and its mechanism has to be run alone, by [`fourbar::study::run`]; so has one that no batch knows.
+//! The bits of a lane do not depend on the other lanes, so that results depend neither on the width of the registers nor on the
+//! distribution of cases. They agree with those of an ordinary run to rounding with fixed steps and in kinematics, and within the tolerance
+//! with adaptive steps. A lane that needs special treatment (a dead point, a joint that cannot close, steps that become too small, energy that
+//! does not balance) leaves the batch, and its mechanism has to be run by [`fourbar::study::run`]; so has an unsupported mechanism.
 //!
 //! ```
 //! use fourbar::Trajectory;
@@ -70,7 +70,7 @@ pub enum Ended {
     Stopped,
 }
 
-/// Why a mechanism with its study cannot share a batch, as far as that can be told before it is assembled.
+/// Why a mechanism with its study cannot share a batch, as far as this is known before assembly.
 pub fn refusal(model: &Model, study: &Study) -> Option<String> {
     prepare::refusal(model, study)
 }
@@ -99,7 +99,7 @@ pub fn run<O: Observer>(cases: &[(&Model, &Study)], observers: &mut [O]) -> Vec<
         }
         let Some(moving) = &mut lanes else { break };
         if moving.idle() {
-            // Every case has been looked at: what waits has another form.
+            // Every case has been examined: what waits has another form.
             let Some((_, first, _)) = waiting.first() else { break };
             let mut next = Lanes::new(first);
             let mut others = Vec::new();

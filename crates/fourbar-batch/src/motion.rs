@@ -12,7 +12,7 @@ use fourbar_math::elementary;
 const WORK: f64 = 0.1;
 /// Powers are known to this share, and to so many tolerances at best.
 const POWER: [f64; 2] = [1e-8, 30.0];
-/// A first step is looked for within so many characteristic times.
+/// A first step is searched for within so many characteristic times.
 const SPAN: f64 = 50.0;
 /// Bodies turn by at most this angle in radians from one closure to the next in kinematics, and in a step.
 pub(super) const FOLLOWED: [f64; 2] = [0.5, 3.0];
@@ -392,7 +392,7 @@ impl Lanes<'_, '_> {
                 self.trial[k][i] = self.y[k][i] + h[i] * self.k[0][k][i];
             }
         }
-        // A step that leads nowhere is refused when it is tried.
+        // A step that leads nowhere is rejected when it is tried.
         let _ = self.evaluate(&t, State::Trial, aside);
         for k in 0..self.y.len() {
             for i in 0..LANES {

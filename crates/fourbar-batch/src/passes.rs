@@ -3,7 +3,7 @@
 //!
 //! The arithmetic of a node is written once, for numbers of one lane or for those of as many lanes as a register of the processor holds
 //! ([`Pack`]); what a lane holds never meets what another holds, and no product is fused with a sum, so that a lane has the same bits whatever
-//! the width and whatever its neighbours. Twists are (linear, angular) in world axes about one point near the mechanism.
+//! the width and regardless of its neighbours. Twists are (linear, angular) in world axes about one point near the mechanism.
 
 use fourbar_math::trig;
 use pulp::Simd;
@@ -30,7 +30,7 @@ pub type Sixes = [Row; 6];
 pub type Composite = [Row; 16];
 
 /// Offsets in a node that moves: own frame, origin, centre, velocity, acceleration where no unknown speed changes (that of gravity included),
-/// column, second moments, wrench less what inertia asks for.
+/// column, second moments, wrench less what inertia requires.
 pub mod at {
     pub const E: usize = 0;
     pub const X: usize = 9;

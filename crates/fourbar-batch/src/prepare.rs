@@ -106,7 +106,7 @@ pub fn refusal(model: &Model, study: &Study) -> Option<String> {
     }
     let first = |list: &mut dyn Iterator<Item = &str>| list.next().map(String::from);
     if !model.coils.is_empty() {
-        return Some("it has springs with a mass of their own".into());
+        return Some("it has springs with mass".into());
     }
     named("rigid contacts", model.contacts.first().map(|c| c.name.as_str()))
         .or_else(|| named("gears or racks", model.couplings.first().map(|c| c.name.as_str())))
@@ -128,7 +128,7 @@ pub fn refusal(model: &Model, study: &Study) -> Option<String> {
         .or_else(|| study.options.first().map(|(k, _)| format!("the option `{k}` is given")))
 }
 
-/// Makes a case ready, or says why it is run alone. What is wrong with it the run alone will say.
+/// Makes a case ready, or states why it is run alone. What is wrong with it the run alone will say.
 pub fn prepare<'m>(model: &'m Model, study: &Study, wanted: WantedColumns) -> Result<Prepared<'m>, String> {
     if let Some(why) = refusal(model, study) {
         return Err(why);

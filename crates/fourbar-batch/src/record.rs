@@ -110,7 +110,7 @@ impl Case<'_> {
         if self.wanted.errors {
             errors(&mut self.judge.set, &mut self.G, &mut self.rows, &mut self.now);
         }
-        let good = self.judge.look(&self.now, None).is_ok() && self.watch.look(self.model, &self.now, warnings).is_ok();
+        let good = self.judge.look(&self.now, f64::NAN, None).is_ok() && self.watch.look(self.model, &self.now, warnings).is_ok();
         row.clear();
         self.recorder.row(self.model, &self.now, row);
         let good = good && row.iter().all(|x| x.is_finite());

@@ -1,5 +1,5 @@
-//! What `check` and `verify` say, as a library: redundant sets with their cures, ranges and singular poses of the joints, assembly
-//! modes, doubtful numbers; and whether every formulation gives the same motion.
+//! The analyses of `check` and `verify` as a library: redundant sets with their cures, ranges and singular poses of the joints, assembly
+//! modes, implausible data; and the agreement of all formulations.
 #![allow(non_snake_case)]
 
 pub mod explain;

@@ -1,4 +1,4 @@
-//! The state about which a mechanism is linearised, as the command line asks for it.
+//! The state about which a mechanism is linearised, as the command line requires it.
 
 use crate::args::AboutArgs;
 use crate::input::Input;
@@ -19,7 +19,7 @@ pub fn input_values(model: &Model, given: &[(String, String)]) -> Result<Vec<(St
     read_inputs(model, given)?.into_iter().map(value).collect()
 }
 
-/// The state that is asked for.
+/// The state that is requested.
 pub fn about(input: &Input, args: &AboutArgs) -> Result<About, Diagnostic> {
     of_model(&input.model, args)
 }

@@ -17,11 +17,11 @@ FILE is a mechanism file (of this program, or MechSpec, MJCF, URDF, SDF, ASMT), 
 (`fourbar examples` lists them), or `-` for standard input.
 
 Start here:
-  fourbar demo                      run the four-bar linkage and see it move
+  fourbar demo                      run the four-bar linkage and view its motion
   fourbar new my.yaml               write a commented file to start from
-  fourbar check my.yaml             what is it, and can it move?
+  fourbar check my.yaml             analyse its mobility, redundancy and dead points
 
-Exit codes: 0 done, 1 the analysis failed, 2 bad usage or bad file, 130 interrupted.";
+Exit codes: 0 success, 1 the analysis failed, 2 invalid usage or file, 130 interrupted.";
 
 /// Multibody dynamics for mechanisms: rigid bodies, joints, closed loops, redundant constraints.
 #[derive(Debug, Parser)]
@@ -41,50 +41,50 @@ pub struct Args {
 /// The verbs.
 #[derive(Debug, Subcommand)]
 pub enum Verb {
-    /// Explain a mechanism: how it moves, what is redundant and how to cure it, singular poses, other ways to assemble it.
+    /// Analyse a mechanism: mobility, redundant constraints and replacement joints, singular poses, assembly modes.
     Check(CheckArgs),
-    /// Find the consistent start nearest to the given one and say what moved.
+    /// Find the consistent start nearest to the given one and report what moved.
     Assemble(AssembleArgs),
-    /// Settle a mechanism: where it rests, whether that is stable, what its joints and springs carry; or follow the rest over a parameter.
+    /// Compute an equilibrium, its stability, and the loads of joints and springs; or follow it over a parameter.
     #[command(visible_alias = "static")]
     Equilibrium(EquilibriumArgs),
-    /// Vibrations about an equilibrium or a steady motion: frequencies, damping and shapes in words; or roots over a parameter.
+    /// Compute vibrations about an equilibrium or a steady motion: frequencies, damping, mode shapes; or eigenvalues over a parameter.
     Modes(ModesArgs),
-    /// The linear model about an equilibrium or a steady motion: A, B, C, D from the inputs of the file to outputs.
+    /// Compute the linear model A, B, C, D about an equilibrium or a steady motion, from inputs of the file to outputs.
     Linearize(LinearizeArgs),
-    /// Run a mechanism for many values of its parameters, on all cores, and take measures: one row per case.
+    /// Run a mechanism for many values of its parameters, on all cores, and compute measures: one row per case.
     Sweep(SweepArgs),
-    /// What tolerances and clearances do to measures: linear stack-up, samples, yield, and what causes the spread.
+    /// Analyse the effect of tolerances and clearances on measures: linear stack-up, samples, yield, contributions.
     Tolerance(ToleranceArgs),
-    /// Find values of parameters, between bounds, that make a measure small or large, or fit several.
+    /// Find parameter values within bounds that minimise, maximise or fit measures.
     Optimize(OptimizeArgs),
-    /// Find a planar four-bar for a path, a function or three positions.
+    /// Synthesise a planar four-bar for a path, a function or three positions.
     Synthesize(SynthesizeArgs),
-    /// Size motors for a motion: angles, speeds, efforts and powers that lead a point along its path, and what size of motor that takes.
+    /// Compute motor angles, speeds, efforts and powers that move a point along its path, and the required motor size.
     Inverse(InverseArgs),
-    /// Rank which parameters matter: how a measure, a position, a rest or a vibration changes with them.
+    /// Rank parameters by their effect on a measure, a position, an equilibrium or a vibration.
     Sensitivities(SensitivitiesArgs),
-    /// Positions, velocities and accelerations of a fully driven mechanism over time.
+    /// Compute positions, velocities and accelerations of a fully driven mechanism over time.
     Kinematics(RunArgs),
-    /// Run the study of the file: dynamics, or kinematics where the drives leave no freedom.
+    /// Run the study of the file: dynamics, or kinematics if the mechanism is fully driven.
     Run(RunArgs),
-    /// Run every formulation that applies, compare them, and say whether they agree.
+    /// Run every applicable formulation and report whether they agree.
     Verify(VerifyArgs),
-    /// Run a shipped model and see it move; the first thing to try.
+    /// Run a shipped model and view its motion; a good first command.
     Demo(DemoArgs),
-    /// Write one self-contained HTML page: motion in 3D, plots, diagnosis; and open it.
+    /// Write and open one self-contained HTML page: motion in 3D, plots, diagnosis.
     View(ViewArgs),
-    /// Write one page with all shipped models to play with, an editor and a sheet to draw linkages on; and open it.
+    /// Write and open one page with all shipped models, an editor and a sheet to draw linkages on.
     Playground(PlaygroundArgs),
-    /// Plot columns of results or mechanisms, or paths of points: on the terminal, or as SVG or PNG.
+    /// Plot columns of results or mechanisms, or paths of points: in the terminal, or as SVG or PNG.
     Plot(PlotArgs),
-    /// One page of a result for whoever chooses motors, bearings and springs: peaks, root mean squares, powers, speed against effort.
+    /// Summarise a result on one page for choosing motors, bearings and springs: peaks, root mean squares, powers, effort over speed.
     Report(ReportArgs),
-    /// Convert a mechanism file: from any format that is read to that of this program, MechSpec, MJCF or URDF.
+    /// Convert a mechanism file from any supported format to that of this program, MechSpec, MJCF or URDF.
     Convert(ConvertArgs),
     /// Write a functional mock-up unit (FMI 3.0, co-simulation) for other simulation programs: inputs, parameters and results by name.
     Fmu(FmuArgs),
-    /// List joints, forces and the other words of the file, formulations, integrators and units; or one of these lists.
+    /// List joints, forces and other keywords of the file, formulations, integrators and units; or one of these lists.
     List(ListArgs),
     /// List the shipped models, or write one to a file.
     Examples(ExamplesArgs),
@@ -139,13 +139,13 @@ pub struct ModelArgs {
     /// Mechanism file (also MechSpec, MJCF, URDF, SDF, ASMT), name of a shipped model, or `-` for standard input.
     #[arg(value_hint = ValueHint::FilePath)]
     pub file: String,
-    /// Give a parameter another value, an expression such as `40 mm` or `2*pi`.
+    /// Set a parameter to another value, an expression such as `40 mm` or `2*pi`.
     #[arg(long, value_name = "NAME=VALUE", value_parser = pair)]
     pub set: Vec<(String, String)>,
     /// Read a large file: up to 200 MB and 40 million values instead of 16 MB and 3 million.
     #[arg(long)]
     pub large: bool,
-    /// Where meshes of a robot file are, besides its folder; may be given several times.
+    /// Additional folder with meshes of a robot file; may be given several times.
     #[arg(long, value_name = "FOLDER", value_hint = ValueHint::DirPath)]
     pub mesh_path: Vec<PathBuf>,
 }
@@ -159,16 +159,16 @@ pub struct CheckArgs {
     /// Print everything: elements, loops, ranges of the joints, every set and pose, formulations.
     #[arg(long)]
     pub all: bool,
-    /// Write the assembly modes: a page that shows them over each other (.html), or their poses (.json).
+    /// Write the assembly modes: a page that overlays them (.html), or their poses (.json).
     #[arg(long = "assembly-modes", alias = "modes", value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub modes: Option<PathBuf>,
-    /// Describe what this formulation makes of the mechanism: `natural`, `grcr` or `dca`.
+    /// Describe how this formulation represents the mechanism: `natural`, `grcr` or `dca`.
     #[arg(long, value_name = "NAME")]
     pub formulation: Option<String>,
     /// Option of that formulation, such as `parallelograms=assign`.
     #[arg(long, value_name = "KEY=VALUE", requires = "formulation", value_parser = pair)]
     pub option: Vec<(String, String)>,
-    /// Replace the file of `--assembly-modes`, whatever it holds.
+    /// Replace the file of `--assembly-modes` regardless of its contents.
     #[arg(long, requires = "modes")]
     pub force: bool,
 }
@@ -179,13 +179,13 @@ pub struct AssembleArgs {
     /// The model.
     #[command(flatten)]
     pub model: ModelArgs,
-    /// Take the assembly mode of this number, as `fourbar check` lists them; 1 is the drawn one.
+    /// Number of the assembly mode, as listed by `fourbar check`; 1 is the drawn one.
     #[arg(long, visible_alias = "assembly-mode", value_name = "K", value_parser = clap::value_parser!(u16).range(1..))]
     pub mode: Option<u16>,
     /// Write the consistent poses and velocities as JSON.
     #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
-    /// Replace the file, whatever it holds.
+    /// Replace the file regardless of its contents.
     #[arg(long, requires = "output")]
     pub force: bool,
 }
@@ -196,28 +196,28 @@ pub struct EquilibriumArgs {
     /// The model.
     #[command(flatten)]
     pub model: ModelArgs,
-    /// Look for all equilibria, from random starts and along the motion of a single freedom.
+    /// Search for all equilibria, from random starts and along the motion of a single degree of freedom.
     #[arg(long, conflicts_with = "along")]
     pub all: bool,
     /// Random starts of `--all`.
     #[arg(long, value_name = "N", requires = "all", default_value = "48", value_parser = clap::value_parser!(u16).range(1..=10000))]
     pub starts: u16,
-    /// Which rest: `stable`, where the mechanism comes to rest by itself, or `any`, the nearest.
+    /// Kind of equilibrium: `stable`, or `any` for the nearest one, stable or not.
     #[arg(long, value_enum, value_name = "KIND", default_value = "stable")]
     pub kind: RestKind,
-    /// Time at which drives and forces are taken, seconds; default: 0.
+    /// Time at which drives and forces are evaluated, seconds; default: 0.
     #[arg(long, value_name = "TIME", value_parser = seconds)]
     pub at: Option<f64>,
-    /// Give an input a value.
+    /// Set the value of an input.
     #[arg(long, value_name = "NAME=VALUE", value_parser = pair)]
     pub input: Vec<(String, String)>,
-    /// Follow the rest while a parameter of the file goes from A to B, through points where it turns back: `load=0..3 kN`.
+    /// Follow the equilibrium while a parameter varies from A to B, also through turning points: `load=0..3 kN`.
     #[arg(long, value_name = "NAME=A..B", value_parser = pair)]
     pub along: Option<(String, String)>,
-    /// Follow the path that crosses the first one at its K-th crossing, counted from one; `-K` goes to the other side.
+    /// Follow the path that crosses the first one at its K-th crossing, counted from one; `-K` selects the other side.
     #[arg(long, value_name = "K", requires = "along", allow_hyphen_values = true, value_parser = clap::value_parser!(i32).range(-1000..=1000))]
     pub branch: Option<i32>,
-    /// Write the mechanism where it rests (.yaml), or with `--along` the path (.csv).
+    /// Write the mechanism in its equilibrium position (.yaml), or with `--along` the path (.csv).
     #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "all")]
     pub output: Option<PathBuf>,
     /// Replace the file if it exists.
@@ -225,25 +225,25 @@ pub struct EquilibriumArgs {
     pub force: bool,
 }
 
-/// Which rest is looked for.
+/// Kind of equilibrium to search for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum RestKind {
-    /// Where the mechanism comes to rest by itself.
+    /// A stable equilibrium.
     Stable,
-    /// The nearest, stable or not.
+    /// The nearest equilibrium, stable or not.
     Any,
 }
 
-/// About what a mechanism is linearised.
+/// Operating point of a linearisation.
 #[derive(Debug, ClapArgs)]
 pub struct AboutArgs {
-    /// `equilibrium` settles first, `start` takes the start of the file, a time runs to it. Default: the start, if it is at rest or in steady motion, else the equilibrium.
+    /// `equilibrium` finds the equilibrium, `start` uses the start of the file, a time runs to it. Default: the start if it is at rest or in steady motion, otherwise the equilibrium.
     #[arg(long, value_name = "equilibrium|start|TIME")]
     pub about: Option<String>,
-    /// Take the coefficients of this instant as if they stayed, though nothing is steady.
+    /// Treat the coefficients of this instant as constant, even if the motion is not steady.
     #[arg(long)]
     pub frozen: bool,
-    /// Give an input a value.
+    /// Set the value of an input.
     #[arg(long, value_name = "NAME=VALUE", value_parser = pair)]
     pub input: Vec<(String, String)>,
 }
@@ -254,22 +254,22 @@ pub struct ModesArgs {
     /// The model.
     #[command(flatten)]
     pub model: ModelArgs,
-    /// About what.
+    /// Operating point.
     #[command(flatten)]
     pub about: AboutArgs,
-    /// Modes to show, the lowest first.
+    /// Number of modes to show, the lowest first.
     #[arg(long, value_name = "N", default_value = "20", value_parser = clap::value_parser!(u16).range(1..))]
     pub count: u16,
-    /// Roots while a parameter of the file goes from A to B, and where something becomes unstable: `v=0..10`.
+    /// Eigenvalues while a parameter varies from A to B, and where stability changes: `v=0..10`.
     #[arg(long, value_name = "NAME=A..B", value_parser = pair)]
     pub against: Option<(String, String)>,
-    /// About a motion that repeats itself after this period, seconds: Floquet exponents over one period.
+    /// Floquet exponents of a periodic motion with this period, seconds.
     #[arg(long, value_name = "PERIOD", value_parser = seconds, conflicts_with_all = ["against", "frozen"])]
     pub floquet: Option<f64>,
-    /// Values of the parameter.
+    /// Number of parameter values.
     #[arg(long, value_name = "N", default_value = "21", requires = "against", value_parser = clap::value_parser!(u16).range(2..=2000))]
     pub points: u16,
-    /// Write a page on which the modes move (.html), or with `--against` the roots (.csv).
+    /// Write a page that animates the modes (.html), or with `--against` the eigenvalues (.csv).
     #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
     /// Replace the file if it exists.
@@ -283,14 +283,14 @@ pub struct LinearizeArgs {
     /// The model.
     #[command(flatten)]
     pub model: ModelArgs,
-    /// About what.
+    /// Operating point.
     #[command(flatten)]
     pub about: AboutArgs,
-    /// Inputs of the linear model, of those under `inputs:`, or drives, whose acceleration is then the input; default: all of `inputs:`.
+    /// Inputs of the linear model: names under `inputs:`, or drives, whose acceleration is then the input; default: all of `inputs:`.
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub inputs: Vec<String>,
     /// Outputs, such as `pin.angle`, `tip.vx`, names under `outputs:`, or any column of a result such as `pin.force.x`; default: those
-    /// of the file, or else all joint coordinates.
+    /// of the file, or all joint coordinates if it has none.
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub outputs: Vec<String>,
     /// Write the matrices into this folder.
@@ -329,22 +329,22 @@ pub struct RunArgs {
     /// Write trajectory.csv and summary.json into this folder.
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub out: Option<PathBuf>,
-    /// Write the rows also in this form: `trajectory.parquet`.
+    /// Also write the rows in this format: `trajectory.parquet`.
     #[arg(long, value_enum, value_name = "NAME", default_value = "csv")]
     pub format: FormatName,
-    /// Write only columns that match, such as `crank.*`, `*.angle` or `energy.total`; the time is always there.
+    /// Write only columns that match, such as `crank.*`, `*.angle` or `energy.total`; the time is always included.
     #[arg(long, value_name = "PATTERN", num_args = 1.., value_delimiter = ',')]
     pub columns: Vec<String>,
-    /// Continue the stopped run of this folder; its settings are taken from there.
+    /// Continue the stopped run of this folder with its settings.
     #[arg(long, value_name = "DIR", conflicts_with_all = ["out", "columns", "set", "analysis", "formulation", "integrator", "step", "tol", "output_step", "option", "input", "mode"], value_hint = ValueHint::DirPath)]
     pub resume: Option<PathBuf>,
-    /// Write the page of the run, in the folder of the results or here, and open it.
+    /// Write the page of the run, in the result folder or the current folder, and open it.
     #[arg(long)]
     pub view: bool,
     /// Do not open the page.
     #[arg(long, requires = "view")]
     pub no_open: bool,
-    /// Replace the result of another mechanism, or files that a run did not write.
+    /// Replace the result of another mechanism, or files that were not written by a run.
     #[arg(long)]
     pub force: bool,
 }
@@ -352,7 +352,7 @@ pub struct RunArgs {
 /// Settings of a run that override those of the file.
 #[derive(Clone, Debug, Default, PartialEq, ClapArgs, Serialize, Deserialize)]
 pub struct StudyArgs {
-    /// Analysis; default: as the file says, or kinematics where the drives leave no freedom.
+    /// Analysis; default: that of the file, or kinematics if the mechanism is fully driven.
     #[arg(long, value_enum, value_name = "NAME")]
     pub analysis: Option<AnalysisName>,
     /// Formulation; `fourbar list` prints them.
@@ -376,14 +376,14 @@ pub struct StudyArgs {
     /// Option of the formulation or integrator, such as `rho=0.8`.
     #[arg(long, value_name = "KEY=VALUE", value_parser = pair)]
     pub option: Vec<(String, String)>,
-    /// Give an input a value, or a table of times and values from a file: `torque=0.5`, `torque=torque.csv` (held from point to point)
+    /// Set an input to a value, or to a table of times and values from a file: `torque=0.5`, `torque=torque.csv` (piecewise constant)
     /// or `torque=torque.csv:linear`.
     #[arg(long, value_name = "NAME=VALUE", value_parser = pair)]
     pub input: Vec<(String, String)>,
-    /// Start in the assembly mode of this number, as `fourbar check` lists them; 1 is the drawn one.
+    /// Number of the assembly mode to start in, as listed by `fourbar check`; 1 is the drawn one.
     #[arg(long, visible_alias = "assembly-mode", value_name = "K", value_parser = clap::value_parser!(u16).range(1..))]
     pub mode: Option<u16>,
-    /// Number of threads: those of `dca` in a single run, cases at a time where there are many; default: as many as there are cores.
+    /// Number of threads of `dca` in a single run, or number of cases computed in parallel; default: the number of cores.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub threads: Option<u16>,
 }
@@ -392,9 +392,9 @@ pub struct StudyArgs {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum AnalysisName {
-    /// Forces and inertia decide.
+    /// Motion determined by forces and inertia.
     Dynamics,
-    /// The drives prescribe everything.
+    /// Motion prescribed by drives.
     Kinematics,
 }
 
@@ -413,22 +413,22 @@ pub struct VerifyArgs {
     /// Tolerance of the adaptive formulations.
     #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
     pub tol: Option<f64>,
-    /// Give an input a value or a table, as for `run`.
+    /// Set an input to a value or a table, as for `run`.
     #[arg(long, value_name = "NAME=VALUE", value_parser = pair)]
     pub input: Vec<(String, String)>,
     /// Only these formulations.
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub formulations: Vec<String>,
-    /// Start in the assembly mode of this number, as `fourbar check` lists them; 1 is the drawn one.
+    /// Number of the assembly mode to start in, as listed by `fourbar check`; 1 is the drawn one.
     #[arg(long, visible_alias = "assembly-mode", value_name = "K", value_parser = clap::value_parser!(u16).range(1..))]
     pub mode: Option<u16>,
     /// Approximate time limit for each formulation, seconds.
     #[arg(long, value_name = "SECONDS", default_value = "20", value_parser = seconds, allow_negative_numbers = true)]
     pub patience: f64,
-    /// Number of threads; default: as many as there are cores.
+    /// Number of threads; default: the number of cores.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub threads: Option<u16>,
-    /// Succeed also where agreement is shown for a part of the time only (PARTLY).
+    /// Return exit code 0 also if agreement is shown for only a part of the time (PARTLY).
     #[arg(long)]
     pub allow_partial: bool,
 }
@@ -445,7 +445,7 @@ pub struct DemoArgs {
     /// Do not open the page.
     #[arg(long)]
     pub no_open: bool,
-    /// Replace the result of another mechanism, or files that a run did not write.
+    /// Replace the result of another mechanism, or files that were not written by a run.
     #[arg(long)]
     pub force: bool,
 }
@@ -453,33 +453,33 @@ pub struct DemoArgs {
 /// Arguments of `view`.
 #[derive(Debug, ClapArgs)]
 pub struct ViewArgs {
-    /// Result folders, or mechanism files (or names of shipped models) to be run first. Several results of one mechanism are
-    /// laid over each other.
+    /// Result folders, or mechanism files (or names of shipped models), which are run first. Several results of one mechanism are
+    /// overlaid.
     #[arg(required = true, value_name = "FILE-or-RESULT", value_hint = ValueHint::AnyPath)]
     pub inputs: Vec<String>,
-    /// The page; default: in the result folder, or in this folder under the name of the mechanism.
+    /// The page; default: in the result folder, or in the current folder under the name of the mechanism.
     #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
-    /// Write the motion to a file instead of a page, by its ending: .svg and .gif move by themselves, .png is a still with later poses behind
-    /// the first, .mp4 a film (needs ffmpeg), .glb and .gltf a scene with animation, .csv positions, velocities and efforts of the joints.
+    /// Write the motion to a file instead of a page, by its extension: .svg and .gif are animated, .png is a still picture with later poses behind
+    /// the first, .mp4 a video (needs ffmpeg), .glb and .gltf an animated scene, .csv positions, velocities and efforts of the joints.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "output")]
     pub export: Option<PathBuf>,
-    /// Put the engine into the page: drag parts, move sliders, edit the file.
+    /// Include the engine in the page, to drag parts, move sliders and edit the file.
     #[arg(long)]
     pub live: bool,
     /// Do not open the page.
     #[arg(long)]
     pub no_open: bool,
-    /// Replace the file, though it is not a page of this program.
+    /// Replace the file even if it is not a page of this program.
     #[arg(long)]
     pub force: bool,
     /// Read large files: up to 200 MB and 40 million values instead of 16 MB and 3 million.
     #[arg(long)]
     pub large: bool,
-    /// Where meshes of a robot file are, besides its folder; may be given several times.
+    /// Additional folder with meshes of a robot file; may be given several times.
     #[arg(long, value_name = "FOLDER", value_hint = ValueHint::DirPath)]
     pub mesh_path: Vec<PathBuf>,
-    /// Give a parameter another value before mechanisms are run.
+    /// Set a parameter to another value before mechanisms are run.
     #[arg(long, value_name = "NAME=VALUE", value_parser = pair)]
     pub set: Vec<(String, String)>,
     /// Settings for mechanisms that are run.
@@ -499,7 +499,7 @@ pub struct PlaygroundArgs {
     /// Do not open the page.
     #[arg(long)]
     pub no_open: bool,
-    /// Replace the file, though it is not a page of this program.
+    /// Replace the file even if it is not a page of this program.
     #[arg(long)]
     pub force: bool,
 }
@@ -507,26 +507,26 @@ pub struct PlaygroundArgs {
 /// Arguments of `plot`.
 #[derive(Debug, ClapArgs)]
 pub struct PlotArgs {
-    /// A result folder, a sweep, a CSV file, or a mechanism (a file or the name of a shipped model) that is run first; more to compare;
-    /// then columns: `crank.r.x`, `tracer` for all columns of an element, `'*.effort'` for all that end so. Without columns: the list.
+    /// A result folder, a sweep, a CSV file, or a mechanism (a file or the name of a shipped model), which is run first; several to compare;
+    /// then columns: `crank.r.x`, `tracer` for all columns of an element, `'*.effort'` for all with this ending. Without columns, the available columns are listed.
     #[arg(required = true, value_name = "RESULT... COLUMN", value_hint = ValueHint::AnyPath)]
     pub words: Vec<String>,
     /// Column of the abscissa; default: `t`, or the first parameter of a sweep.
     #[arg(long, short, value_name = "COLUMN")]
     pub x: Option<String>,
-    /// Path of a point or body: its coordinates over each other, in the plane where it is widest, with equal scales.
+    /// Path of a point or body, in the plane of its largest extent, with equal scales.
     #[arg(long, value_name = "NAME", conflicts_with = "x")]
     pub path: Vec<String>,
-    /// Give a parameter another value before mechanisms are run.
+    /// Set a parameter to another value before mechanisms are run.
     #[arg(long, value_name = "NAME=VALUE", value_parser = pair)]
     pub set: Vec<(String, String)>,
-    /// Where meshes of a robot file are, besides its folder; may be given several times.
+    /// Additional folder with meshes of a robot file; may be given several times.
     #[arg(long, value_name = "FOLDER", value_hint = ValueHint::DirPath)]
     pub mesh_path: Vec<PathBuf>,
-    /// Write a picture instead: a file that ends in .svg or .png.
+    /// Write a picture instead, with extension .svg or .png.
     #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
-    /// Replace the file, though it is not a plot of this program.
+    /// Replace the file even if it is not a plot of this program.
     #[arg(long, requires = "output")]
     pub force: bool,
 }
@@ -540,8 +540,8 @@ pub struct ConvertArgs {
     /// The file to write, or `-` for standard output.
     #[arg(value_hint = ValueHint::FilePath)]
     pub output: PathBuf,
-    /// Format to write; default: what the ending of the file says (.urdf, .xml for MJCF), else that of this program, or MechSpec for a
-    /// file that is in it.
+    /// Format to write; default: by the extension (.urdf, .xml for MJCF), otherwise that of this program, or MechSpec for a
+    /// file in the format of this program.
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub to: Option<FileFormat>,
     /// Replace the file if it exists.
@@ -555,16 +555,16 @@ pub struct FmuArgs {
     /// The model.
     #[command(flatten)]
     pub model: ModelArgs,
-    /// Settings that override those of the file; `--input NAME=VALUE` is what an input starts with.
+    /// Settings that override those of the file; `--input NAME=VALUE` is the initial value of an input.
     #[command(flatten)]
     pub study: StudyArgs,
-    /// The unit to write; default: the name of the mechanism with the ending .fmu, in this folder.
+    /// The unit to write; default: the name of the mechanism with the extension .fmu, in the current folder.
     #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
     /// Only these columns of the results become outputs, such as `crank.*`, `*.angle` or `energy.total`.
     #[arg(long, value_name = "PATTERN", num_args = 1.., value_delimiter = ',')]
     pub columns: Vec<String>,
-    /// The shared library of the crate fourbar-fmi, once for each platform; default: the one beside the command.
+    /// The shared library of the crate fourbar-fmi, once for each platform; default: the one next to the command.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub library: Vec<PathBuf>,
     /// Replace the file if it exists.
@@ -588,7 +588,7 @@ pub enum FileFormat {
 /// Arguments of `list`.
 #[derive(Debug, ClapArgs)]
 pub struct ListArgs {
-    /// One list alone; default: joints, forces and the rest of the file, then formulations.
+    /// One of the lists; default: joints, forces and other keywords of the file, then formulations.
     #[arg(value_enum, value_name = "LIST")]
     pub what: Option<ListName>,
 }
@@ -631,7 +631,7 @@ pub struct NewArgs {
     /// The file to write.
     #[arg(value_hint = ValueHint::FilePath)]
     pub file: PathBuf,
-    /// What to start from.
+    /// Kind of template.
     #[arg(long, value_name = "KIND", default_value = STARTERS[0].kind, value_parser = kinds())]
     pub kind: String,
     /// Replace the file if it exists.

@@ -1,4 +1,4 @@
-//! `fourbar check`: what a mechanism is, in words.
+//! `fourbar check`: analysis of a mechanism as text.
 
 mod modes;
 

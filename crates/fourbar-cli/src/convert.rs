@@ -8,6 +8,7 @@ use fourbar::Diagnostic;
 use fourbar_io::studies::Studies;
 use fourbar_io::{write_mechspec, write_mjcf, write_model, write_urdf};
 use serde_json::json;
+use std::borrow::Cow;
 
 /// Runs the verb.
 pub fn convert(args: &ConvertArgs) -> Result<Reply, Stop> {
@@ -20,16 +21,19 @@ pub fn convert(args: &ConvertArgs) -> Result<Reply, Stop> {
         _ => FileFormat::Fourbar,
     });
     let spec = &input.loaded.spec;
+    let owned = |(text, notes): (String, Vec<Diagnostic>)| (Cow::Owned(text), notes);
     let written = match to {
-        FileFormat::Fourbar => Ok((write_model(spec), Vec::new())),
-        FileFormat::Mechspec => write_mechspec(spec),
-        FileFormat::Mjcf => write_mjcf(spec, &input.model),
-        FileFormat::Urdf => write_urdf(spec, &input.model),
+        // What was imported is kept in this format.
+        FileFormat::Fourbar if input.loaded.imported.is_some() => Ok((Cow::Borrowed(input.loaded.places.source()), Vec::new())),
+        FileFormat::Fourbar => Ok((Cow::Owned(write_model(spec)), Vec::new())),
+        FileFormat::Mechspec => write_mechspec(spec).map(owned),
+        FileFormat::Mjcf => write_mjcf(spec, &input.model).map(owned),
+        FileFormat::Urdf => write_urdf(spec, &input.model).map(owned),
     };
     let (text, mut notes) = written.map_err(|list| Stop(Box::new(input.notes(&list))))?;
     if !input.loaded.parameters.is_empty() {
         notes.push(
-            Diagnostic::new("W061", "parameters are written as the numbers they stand for")
+            Diagnostic::new("W061", "parameters are written as their numeric values")
                 .help("keep the original file to change them; `--set NAME=VALUE` changes them before they are written"),
         );
     }
@@ -49,7 +53,7 @@ pub fn convert(args: &ConvertArgs) -> Result<Reply, Stop> {
         FileFormat::Urdf => "urdf",
     };
     let mut reply = if args.output.as_os_str() == "-" {
-        Reply::new(text.clone(), json!({"file": input.name, "format": word, "text": text}))
+        Reply::new(text.to_string(), json!({"file": input.name, "format": word, "text": text}))
     } else {
         write_new(&args.output, &text, args.force)?;
         let path = args.output.display().to_string();

@@ -19,7 +19,7 @@ pub fn demo(args: &DemoArgs, screen: &Screen) -> Result<Reply, Stop> {
     let shown = folder.display().to_string();
     let column = input.model.joints.iter().rev().find_map(|j| j.coordinates().next().map(|(key, _)| format!("{}.{key}", j.name)));
     let column = column.unwrap_or_else(|| "energy.total".into());
-    let live = if has_engine() { Live::File(Vec::new()) } else { Live::No };
+    let live = if has_engine() { Live::File(Vec::new(), study.clone().into()) } else { Live::No };
     let page = Some(Wanted { path: folder.join(PAGE), force: args.force, open: !args.no_open, live });
     let task = Task {
         input,

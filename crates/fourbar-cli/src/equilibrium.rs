@@ -1,4 +1,4 @@
-//! `fourbar equilibrium`: where a mechanism rests, whether that is stable, and what it carries there.
+//! `fourbar equilibrium`: equilibria, their stability and loads.
 
 mod path;
 

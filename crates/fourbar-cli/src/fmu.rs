@@ -92,7 +92,7 @@ fn beside() -> Result<PathBuf, Diagnostic> {
     let folder = command.as_deref().and_then(Path::parent);
     let places = folder.into_iter().flat_map(|f| [f.join(LIBRARY), f.join("deps").join(LIBRARY), f.join("../lib").join(LIBRARY)]);
     places.into_iter().find(|p| p.is_file()).ok_or_else(|| {
-        let d = Diagnostic::new("U500", format!("the library `{LIBRARY}`, which units carry, is not beside the command"));
-        d.help("build it with `cargo build --release -p fourbar-fmi`, and put it beside the command or name it by `--library`")
+        let d = Diagnostic::new("U500", format!("the library `{LIBRARY}`, which units contain, is not next to the command"));
+        d.help("build it with `cargo build --release -p fourbar-fmi`, and put it next to the command or give it with `--library`")
     })
 }

@@ -1,4 +1,4 @@
-//! Mechanisms that a program has in the hand: texts that verbs take for files.
+//! Mechanisms in memory: texts that commands use in place of files.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -12,7 +12,7 @@ pub struct Given {
     pub name: String,
     /// The text.
     pub text: Arc<str>,
-    /// Where tables and meshes of it are looked for: the place of its file.
+    /// Where tables and meshes of it are searched for: the place of its file.
     pub path: Option<PathBuf>,
 }
 
@@ -35,7 +35,7 @@ impl Handed {
         Self { word }
     }
 
-    /// The word that stands for the file in a command line.
+    /// The word that represents the file in a command line.
     pub fn word(&self) -> &str {
         &self.word
     }
@@ -47,7 +47,7 @@ impl Drop for Handed {
     }
 }
 
-/// The text that a word stands for.
+/// The text that a word represents.
 pub fn given(word: &str) -> Option<Given> {
     GIVEN.read().unwrap_or_else(PoisonError::into_inner).get(word).cloned()
 }

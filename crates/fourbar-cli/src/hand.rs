@@ -1,4 +1,4 @@
-//! Verbs for a program that has mechanisms in the hand: texts stand for files, nothing is printed, and the answer is a value.
+//! Commands for mechanisms in memory: texts replace files, nothing is printed, and the answer is a value.
 
 use crate::args::Args;
 pub use crate::given::Handed;
@@ -31,7 +31,7 @@ impl Answer {
     }
 }
 
-/// Answers a command line, whose first word is the verb; the flag ends what runs. A command line that cannot be understood is refused with
+/// Answers a command line, whose first word is the verb; the flag ends what runs. A command line that cannot be understood is rejected with
 /// the words of the command.
 pub fn answer(words: &[String], stop: &'static AtomicBool) -> Result<Answer, String> {
     let args = parsed(words)?;

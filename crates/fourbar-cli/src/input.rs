@@ -19,7 +19,7 @@ pub struct Input {
     pub loaded: Loaded,
     /// The mechanism.
     pub model: Model,
-    /// The folder it stands in, where it is a file.
+    /// The folder it is in, where it is a file.
     pub folder: Option<PathBuf>,
     /// The file, where it is one.
     pub path: Option<PathBuf>,
@@ -38,7 +38,7 @@ impl Input {
     }
 }
 
-/// Reads, checks and builds a mechanism; settles it where the file asks for that.
+/// Reads, checks and builds a mechanism; settles it where the file requires that.
 pub fn load(args: &ModelArgs) -> Result<Input, Stop> {
     settled(drawn(args)?)
 }
@@ -57,7 +57,7 @@ pub fn load_with(file: &str, set: &[(String, String)], large: bool) -> Result<In
     settled(load_as_drawn(file, set, large)?)
 }
 
-/// Settles a mechanism whose file asks for that.
+/// Settles a mechanism whose file requires that.
 fn settled(mut input: Input) -> Result<Input, Stop> {
     if input.model.settle {
         let (model, rest) = start_settled(input.model.clone()).map_err(|d| input.stop(&d))?;

@@ -1,4 +1,4 @@
-//! `fourbar list`: the words of the program, printed from the code itself.
+//! `fourbar list`: the keywords of the program, generated from the code.
 
 use crate::args::{ListArgs, ListName};
 use crate::reply::Reply;
@@ -35,7 +35,7 @@ pub fn list(args: &ListArgs, screen: &Screen) -> Reply {
         .join("\n"),
     };
     let bracketed = matches!(args.what, None | Some(ListName::Joints | ListName::Forces | ListName::Constraints | ListName::Keys));
-    let note = if bracketed { "\nKeys in brackets may be left out. `fourbar schema` has the details of every key.\n" } else { "" };
+    let note = if bracketed { "\nKeys in brackets are optional. `fourbar schema` has the details of every key.\n" } else { "" };
     Reply::new(text + note, fields(&all))
 }
 
@@ -84,7 +84,7 @@ fn rest(all: &[&Table], without: &[&str], screen: &Screen) -> String {
     text
 }
 
-/// The keys of a table, those that may be left out in brackets.
+/// The keys of a table, those that may be omitted in brackets.
 fn words(t: &Table) -> String {
     let needed = t.keys.iter().filter(|k| k.required).map(|k| k.name.to_string());
     needed.chain(t.keys.iter().filter(|k| !k.required).map(|k| format!("[{}]", k.name))).collect::<Vec<_>>().join(" ")
@@ -110,7 +110,7 @@ fn formulations(screen: &Screen) -> String {
         facts.add(f.name, f.summary);
         facts.add("", &format!("with {}", f.integrators.join(", ")));
     }
-    facts.add("auto", "chooses formulation and integrator from the mechanism and says why; the default of a run");
+    facts.add("auto", "chooses formulation and integrator from the mechanism and reports the reason; the default of a run");
     format!(
         "{}\n{}\n{}\n{}",
         screen.bold("Formulations, with their integrators (the first is the default)"),

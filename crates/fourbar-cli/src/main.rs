@@ -1,4 +1,4 @@
-//! The `fourbar` program; everything it does is in the library beside it.
+//! The `fourbar` program; its implementation is in the library of this crate.
 
 fn main() -> std::process::ExitCode {
     fourbar_cli::main()

@@ -1,4 +1,4 @@
-//! `fourbar modes`: vibrations about an equilibrium or a steady motion, in words.
+//! `fourbar modes`: vibrations about an equilibrium or a steady motion, as text.
 
 mod locus;
 

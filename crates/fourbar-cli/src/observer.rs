@@ -1,4 +1,4 @@
-//! Watches a run: writes its rows, draws the progress, keeps what the summary needs, stops it on Ctrl-C.
+//! Observes a run: writes its rows, draws the progress, collects the data of the summary, stops it on Ctrl-C.
 
 use crate::gather::Gather;
 use crate::stop::INTERRUPTED;

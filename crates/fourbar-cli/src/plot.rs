@@ -166,7 +166,7 @@ fn histories<'a>(args: &'a PlotArgs, columns: &[String], shown: &'a [Shown]) -> 
     Ok(Drawing { curves, x, y: (String::new(), ""), scale: Scale::default() })
 }
 
-/// Over what columns are drawn where nothing is asked for: time, or the first parameter of a sweep.
+/// The default abscissa: time, or the first parameter of a sweep.
 fn abscissa(table: &Table) -> String {
     let varied = || table.names.iter().find(|n| n.starts_with("set.")).cloned();
     if table.column("t").is_some() { "t".into() } else { varied().unwrap_or_else(|| "t".into()) }

@@ -1,4 +1,4 @@
-//! What a verb answers: text, fields of the JSON object, diagnostics, exit code.
+//! The reply of a command: text, fields of the JSON object, diagnostics, exit code.
 
 use crate::screen::{Screen, print_error};
 use fourbar::Diagnostic;
@@ -92,7 +92,7 @@ fn repeated(d: &Diagnostic, verb: &str) -> bool {
 }
 
 impl Notes {
-    /// Those that are shown, and how many are left out: more errors than a person reads in one go say nothing new.
+    /// Those that are shown, and how many are omitted: more errors than a person reads in one go say nothing new.
     fn shown(&self, quiet: bool) -> (Vec<Diagnostic>, usize) {
         let mut room = [MOST, MOST];
         let mut left_out = 0;

@@ -1,4 +1,4 @@
-//! `fourbar report`: one page of a result for whoever chooses motors, bearings and springs.
+//! `fourbar report`: one page of a result for choosing motors, bearings and springs.
 
 mod gather;
 mod html;

@@ -1,4 +1,4 @@
-//! `fourbar run` and `fourbar kinematics`: moves a mechanism, writes what happened, says what it was.
+//! `fourbar run` and `fourbar kinematics`: simulates a mechanism, writes the results, prints a summary.
 
 pub mod settings;
 mod summary;
@@ -49,7 +49,7 @@ pub struct Task {
     pub page: Option<Wanted>,
     /// Whether rows are written as Parquet too.
     pub parquet: bool,
-    /// Whether anything that stands in the way may be replaced.
+    /// Whether anything that is in the way may be replaced.
     pub force: bool,
 }
 
@@ -172,7 +172,7 @@ fn task(args: &RunArgs, analysis: Option<Analysis>) -> Result<Task, Stop> {
     })
 }
 
-/// The page that is asked for: beside the results, or here.
+/// The page that is requested: beside the results, or here.
 fn page(args: &RunArgs, folder: Option<&Path>, name: &str) -> Option<Wanted> {
     let path = folder.map_or_else(|| page_of(name), |f| f.join(PAGE));
     args.view.then_some(Wanted { path, force: args.force, open: !args.no_open, live: Live::No })
@@ -287,7 +287,7 @@ pub fn compute(task: &Task, screen: &Screen) -> Result<Done, Stop> {
     })
 }
 
-/// Looks at the result folder: whether it may be written to, and where the rows go on.
+/// Looks at the result folder: whether it may be written to, and where the rows continue.
 fn plan<'a>(
     task: &'a Task,
     folder: &'a Path,

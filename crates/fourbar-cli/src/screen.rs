@@ -1,4 +1,4 @@
-//! What reaches the terminal: colour only where a person looks, tables of at most 100 columns. Every text goes through
+//! Terminal output: colour only if the output is interactive, tables of at most 100 columns. Every text goes through
 //! [`fourbar_io::terminal`], which lets nothing pass that could move the cursor or hide letters.
 
 use crate::stop::{self, INTERRUPTED};

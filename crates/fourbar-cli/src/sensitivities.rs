@@ -1,4 +1,4 @@
-//! `fourbar sensitivities`: what matters, ranked.
+//! `fourbar sensitivities`: parameters ranked by their effect.
 
 mod asked;
 mod chart;
@@ -15,8 +15,8 @@ use fourbar::{Diagnostic, Error, Model};
 use fourbar_design::equilibrium::{Options, start_settled};
 use fourbar_design::measure::Measure;
 use fourbar_design::sensitivities::{
-    Against, Derivative, Method, OfMany, OfRun, Parameters, are_many, compared, compared_at, of_many, of_measure, of_measures, of_modes,
-    of_rest, of_start, own_slopes, rest_near, ties,
+    Against, Derivative, OfMany, OfMeasures, Parameters, are_many, compared, compared_at, of_many, of_measures, of_modes, of_rest,
+    of_start, rest_near,
 };
 use fourbar_io::Variations;
 use fourbar_io::disk::{Kind, may_replace, write_kind};
@@ -31,7 +31,7 @@ pub struct Answer {
     pub parameters: Vec<(String, f64)>,
     /// How they were found.
     pub how: String,
-    /// Derivatives by central differences, where asked for.
+    /// Derivatives by central differences, where requested.
     pub by_runs: Option<Vec<f64>>,
     /// Seconds of the run alone and with its derivatives, where there was a run.
     pub seconds: Option<[f64; 2]>,
@@ -100,7 +100,7 @@ pub fn sensitivities(args: &SensitivitiesArgs, screen: &Screen) -> Result<Reply,
     Ok(reply)
 }
 
-/// Parameters that are asked for, and whether they were named.
+/// Parameters that are requested, and whether they were named.
 fn parameters(input: &Input, args: &SensitivitiesArgs, computed: &[String]) -> Result<(Vec<String>, bool), Diagnostic> {
     let known = &input.loaded.parameters;
     if known.is_empty() {
@@ -126,7 +126,7 @@ fn parameters(input: &Input, args: &SensitivitiesArgs, computed: &[String]) -> R
     Ok((args.to.clone(), true))
 }
 
-/// Everything that is asked for. Parameters that nobody named and that cannot be varied are left out, with a word.
+/// Everything that is requested. Parameters that nobody named and that cannot be varied are omitted, with a word.
 fn answers(
     args: &SensitivitiesArgs,
     input: &Input,
@@ -180,15 +180,20 @@ fn attempt(
     let resting = Parameters::new(names, values, &drawn).with_computed(computed);
     let options = Options::default();
     let texts: Vec<&String> = all.iter().filter_map(|a| if let Asked::Measure(text) = a { Some(text) } else { None }).collect();
-    let read = |run: &fourbar::Trajectory| -> Result<Vec<Measure>, Error> {
-        let list = texts.iter().map(|t| measure(t, &run.columns));
-        Ok(list.collect::<Result<Vec<_>, Diagnostic>>()?)
+    let named = texts.iter().any(|t| names_parameters(t, &input.model.curves, known));
+    let read = |columns: &[Column], values: &[f64]| -> Result<Vec<Measure>, Error> {
+        let changed = changed(&file, values);
+        if changed.is_empty() || !named {
+            return Ok(texts.iter().map(|t| measure(t, columns)).collect::<Result<Vec<_>, Diagnostic>>()?);
+        }
+        let (model, parameters) = file.build(&changed)?;
+        Ok(texts.iter().map(|t| studies::measure(t, columns, &model.curves, &parameters)).collect::<Result<Vec<_>, Diagnostic>>()?)
     };
     // Many parameters: the motion is gone back, where that is possible.
     let many: Option<OfMany> = if are_many(places.len(), texts.len()) { of_many(&moving, study, &places, &read)? } else { None };
-    let run: Option<OfRun> = (!texts.is_empty() && many.is_none()).then(|| of_measures(&moving, study, &places, &read)).transpose()?;
-    let mut gone_back = many.iter().flat_map(|m| &m.derivatives);
-    warnings.extend(run.iter().flat_map(|r| r.warnings.iter().cloned()));
+    let run: Option<OfMeasures> = (!texts.is_empty() && many.is_none()).then(|| of_measures(&moving, study, &places, &read)).transpose()?;
+    let mut found = many.iter().flat_map(|m| &m.derivatives).chain(run.iter().flat_map(|r| &r.derivatives));
+    warnings.extend(run.iter().flat_map(|r| r.run.warnings.iter().cloned()));
     warnings.extend(many.iter().flat_map(|m| m.warnings.iter().cloned()));
     let mut list = Vec::new();
     let sizes: Vec<f64> = here.iter().map(|(_, p)| if *p == 0.0 { 1.0 } else { p.abs() }).collect();
@@ -200,17 +205,17 @@ fn attempt(
     };
     for a in all {
         let (d, how) = match a {
-            Asked::Measure(text) => {
-                if let (Some(d), Some(many)) = (gone_back.next(), &many) {
-                    let mega = number((many.kept as f64 / 1e6).ceil());
-                    let how = format!("{} (they are many); {mega} MB of states were kept", Method::Adjoint.words());
-                    list.push(Answer { d: d.clone(), parameters: here.clone(), how, by_runs: None, seconds: Some(many.seconds) });
-                    continue;
-                }
-                let Some(run) = &run else { continue };
-                let m = measure(text, &run.run.columns)?;
-                warnings.extend(ties(&m, run));
-                (of_measure(&m, run)?, run.method.words().to_string())
+            Asked::Measure(_) => {
+                let how = match (&many, &run) {
+                    (Some(many), _) => {
+                        let mega = number((many.kept as f64 / 1e6).ceil());
+                        format!("{} (they are many); {mega} MB of states were kept", many.method.words())
+                    }
+                    (None, Some(run)) => run.run.method.words().to_string(),
+                    (None, None) => continue,
+                };
+                let Some(d) = found.next() else { continue };
+                (d.clone(), how)
             }
             Asked::Start(column) => {
                 let s = of_start(&moving, &places)?;
@@ -225,19 +230,19 @@ fn attempt(
                 (asked::of_mode(&s, *k, what, &sizes)?, "exact linear models of six mechanisms around, at their own equilibria".into())
             }
         };
-        let seconds = run.as_ref().filter(|_| matches!(a, Asked::Measure(_))).map(|r| r.seconds);
+        let both = many.as_ref().map(|m| m.seconds).or(run.as_ref().map(|r| r.run.seconds));
+        let seconds = both.filter(|_| matches!(a, Asked::Measure(_)));
         list.push(Answer { d, parameters: here.clone(), how, by_runs: None, seconds });
     }
     if args.check {
         let (places_of, derivatives): (Vec<usize>, Vec<Derivative>) =
             list.iter().enumerate().filter(|(k, _)| matches!(all[*k], Asked::Measure(_))).map(|(k, a)| (k, a.d.clone())).unzip();
         let mut checked: Vec<Option<Against>> = vec![None; list.len()];
-        if let Some(run) = run.as_ref().map(|r| &r.run).or(many.as_ref().map(|m| &m.run)) {
-            let measures = derivatives.iter().map(|d| measure(&d.of, &run.columns)).collect::<Result<Vec<_>, _>>()?;
-            let against = compared(&moving, study, &places, &measures, &derivatives)?;
+        if !derivatives.is_empty() {
+            let against = compared(&moving, study, &places, &read, &derivatives)?;
             places_of.iter().zip(against).for_each(|(k, c)| checked[*k] = Some(c));
         }
-        // What is solved for at a state is computed anew beside it.
+        // What is solved for at a state is computed again beside it.
         let none: [usize; 0] = [];
         for (k, a) in all.iter().enumerate() {
             let own = &list[k].d;
@@ -256,21 +261,6 @@ fn attempt(
             warnings.extend(against.disagree(&a.d).into_iter().map(|k| disagrees(a, &against, k)));
             a.by_runs = Some(against.by_runs);
         }
-    }
-    // What a measure owes to parameters by itself comes on top, of derivatives and differences alike.
-    let run = run.as_ref().map(|r| &r.run).or(many.as_ref().map(|m| &m.run));
-    for a in list.iter_mut().zip(all).filter_map(|(a, asked)| matches!(asked, Asked::Measure(_)).then_some(a)) {
-        let Some(run) = run.filter(|_| names_parameters(&a.d.of, &input.model.curves, known)) else { continue };
-        let text = a.d.of.clone();
-        let read = |values: &[f64]| -> Result<Measure, Error> {
-            let (model, parameters) = file.build(&changed(&file, values))?;
-            Ok(studies::measure(&text, &run.columns, &model.curves, &parameters)?)
-        };
-        let own = own_slopes(&moving, &places, run, &read)?;
-        let plus = |list: &mut [f64], other: &[f64]| list.iter_mut().zip(other).for_each(|(x, y)| *x += y);
-        plus(&mut a.d.slopes, &own.slopes);
-        plus(&mut a.d.errors, &own.errors);
-        a.by_runs.iter_mut().for_each(|by| plus(by, &own.slopes));
     }
     Ok(list)
 }

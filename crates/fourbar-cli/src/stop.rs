@@ -1,4 +1,4 @@
-//! Ctrl-C: a flag that everything that takes long looks at.
+//! Ctrl-C: a flag that everything that takes long examines.
 
 use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -25,7 +25,7 @@ pub fn listen() {
         say("\ninterrupted: finishing the current output step (press Ctrl-C again to stop at once)\n");
         std::thread::spawn(|| {
             std::thread::sleep(GRACE);
-            say("the run did not end by itself and was cut short; rows written so far stay, the rest is lost\n");
+            say("the run did not stop in time and was aborted; rows written so far are kept\n");
             std::process::exit(i32::from(EXIT));
         });
     });

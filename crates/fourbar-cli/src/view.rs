@@ -9,6 +9,7 @@ use crate::reply::{Reply, Stop, exit_code};
 use crate::run::{Done, PAGE, Pictures, Task, compute, settings};
 use crate::screen::Screen;
 use fourbar::Diagnostic;
+use fourbar::model::Model;
 use fourbar::study::Study;
 use fourbar_io::disk::unwritable;
 use fourbar_io::disk::{Kind, PART, may_replace, read_text_bounded, write_kind};
@@ -33,13 +34,13 @@ pub struct Wanted {
 }
 
 /// What a page carries besides its results.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub enum Live {
     /// Nothing.
     #[default]
     No,
-    /// The engine and the file, with other values of its parameters.
-    File(Vec<(String, String)>),
+    /// The engine and the file, with other values of its parameters, and the study that is shown.
+    File(Vec<(String, String)>, Box<Study>),
     /// The shipped models too.
     Playground,
 }
@@ -53,7 +54,7 @@ pub struct Source {
     /// Its rows.
     pub table: Table,
     summary: RunSummary,
-    /// Assembly mode that was asked for.
+    /// Assembly mode that was requested.
     mode: Option<u16>,
     /// Why it ended early.
     pub problems: Vec<Diagnostic>,
@@ -85,7 +86,6 @@ pub fn view(args: &ViewArgs, screen: &Screen) -> Result<Reply, Stop> {
             .help("give the mechanism file, or the name of a shipped model; results are compared without `--live`")
             .into());
     }
-    let live = if args.live { Live::File(args.set.clone()) } else { Live::No };
     let mut sources = Vec::new();
     for name in &args.inputs {
         let path = Path::new(name);
@@ -96,8 +96,9 @@ pub fn view(args: &ViewArgs, screen: &Screen) -> Result<Reply, Stop> {
         return export::export(picture, args.force, source);
     }
     let shown: Vec<Shown<'_>> = sources.iter().map(|s| Shown { label: s.label.clone(), table: &s.table, summary: &s.summary }).collect();
-    // The argument parser asks for one input at least.
+    // The argument parser requires one input at least.
     let Some(first) = sources.first() else { return Err(Diagnostic::new("U013", "there is nothing to show").into()) };
+    let live = if args.live { Live::File(args.set.clone(), settings::study(&first.input.model, &args.study)?.into()) } else { Live::No };
     let written = write(&first.input, &shown, &Wanted { path, force: args.force, open: !args.no_open, live }, screen)
         .map_err(|d| first.input.stop(&d))?;
     let t_end = first.table.column("t").and_then(|t| t.last().copied());
@@ -137,7 +138,8 @@ fn sweep(folder: &Path, args: &ViewArgs, screen: &Screen) -> Result<Reply, Stop>
     }
     let schema = read_text_bounded(&folder.join(SCHEMA), 64 << 20).ok().and_then(|t| serde_json::from_str(&t).ok()).unwrap_or_default();
     let plan = read.plan();
-    let live = case_page(&plan.file, &plan.model, &plan.set, screen);
+    let study = |model: &Model| settings::study(model, &serde_json::from_value(plan.settings.clone()).unwrap_or_default());
+    let live = case_page((&plan.file, &plan.model), &plan.set, study, screen);
     let html = sweep_page("", plan, &schema, &rows, live.as_deref());
     let wanted = Wanted { path, force: args.force, open: !args.no_open, live: Live::No };
     let written = put(html.as_bytes(), &wanted, screen)?;
@@ -145,19 +147,25 @@ fn sweep(folder: &Path, args: &ViewArgs, screen: &Screen) -> Result<Reply, Stop>
     Ok(Reply::new(written.text, fields))
 }
 
-/// A live page of the mechanism of a study, in which its cases can move; none where the mechanism is no longer what it was, where it does
+/// A live page of the mechanism of a study (its file and the hash of that), in which its cases can move; none where the mechanism is no longer what it was, where it does
 /// not run by itself, or where it needs files that a page does not have.
-pub fn case_page(file: &str, hash: &str, set: &[(String, String)], screen: &Screen) -> Option<String> {
+pub fn case_page(
+    (file, hash): (&str, &str),
+    set: &[(String, String)],
+    study: impl FnOnce(&Model) -> Result<Study, Diagnostic>,
+    screen: &Screen,
+) -> Option<String> {
     if !has_engine() {
         return None;
     }
     let input = load_with(file, set, false).ok().filter(|i| i.loaded.hash == hash && i.loaded.data.is_empty())?;
-    let study = settings::study(&input.model, &StudyArgs::default()).ok()?;
+    let study = study(&input.model).ok()?;
     let mut quiet = *screen;
     quiet.quiet = true;
-    let source = ran(input, study, set, &quiet).ok()?;
+    let source = ran(input, study.clone(), set, &quiet).ok()?;
     let shown = [Shown { label: source.label.clone(), table: &source.table, summary: &source.summary }];
-    let file = LiveFile { name: file_name(&source.input.name), text: source.input.loaded.places.source(), set, playground: false };
+    let file =
+        LiveFile { name: file_name(&source.input.name), text: source.input.loaded.places.source(), set, study: &study, playground: false };
     live_page(&source.input.model, source.input.folder.as_deref(), &shown, &file).ok().map(|page| page.html)
 }
 
@@ -227,7 +235,7 @@ fn summary(task: &Task, done: &Done) -> RunSummary {
     summary
 }
 
-/// Writes the page of a run that has just ended, and tells where it is.
+/// Writes the page of a run that has just ended, and states where it is.
 pub fn after_run(task: &Task, done: &mut Done, wanted: &Wanted, screen: &Screen) -> Result<Written, Diagnostic> {
     let gathered = done.gathered.take().unwrap_or_default();
     let table = match (&task.checkpoint, &task.folder) {
@@ -257,11 +265,12 @@ pub struct Written {
 /// Writes a page.
 pub fn write(input: &Input, shown: &[Shown<'_>], wanted: &Wanted, screen: &Screen) -> Result<Written, Diagnostic> {
     let folder = input.folder.as_deref();
-    let file = |set, playground| LiveFile { name: file_name(&input.name), text: input.loaded.places.source(), set, playground };
+    let file =
+        |set, study, playground| LiveFile { name: file_name(&input.name), text: input.loaded.places.source(), set, study, playground };
     let made = match &wanted.live {
         Live::No => page(&input.model, folder, shown)?,
-        Live::File(set) => live_page(&input.model, folder, shown, &file(set, false))?,
-        Live::Playground => live_page(&input.model, folder, shown, &file(&[], true))?,
+        Live::File(set, study) => live_page(&input.model, folder, shown, &file(set, study, false))?,
+        Live::Playground => live_page(&input.model, folder, shown, &file(&[], &Study::of(&input.model), true))?,
     };
     let written = put(made.html.as_bytes(), wanted, screen)?;
     Ok(Written { warnings: made.warnings, ..written })
@@ -319,7 +328,7 @@ fn open(path: &Path) -> bool {
     command.arg(path).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().is_ok()
 }
 
-/// The mechanism of a run, with its assembly mode where one was asked for.
+/// The mechanism of a run, with its assembly mode where one was requested.
 fn label(task: &Task) -> String {
     let mode = task.study.mode.map_or(String::new(), |k| format!(", mode {k}"));
     stem(&task.input.name) + &mode

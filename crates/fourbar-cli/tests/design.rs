@@ -191,7 +191,7 @@ fn a_rest_on_a_stop_is_told() {
         (e["coordinates"]["D.angle"].as_f64().expect("an angle") - bound).abs() < 1e-9 && e["limits"][0]["effort"].as_f64() > Some(0.0)
     );
     let text = whole(&fourbar(&f, &["modes", "fourbar_end_stop"]));
-    assert!(text.contains("leaning on `D.max`") && text.contains("nothing vibrates"), "{text}");
+    assert!(text.contains("with `D.max` closed") && text.contains("nothing vibrates"), "{text}");
     let rod = "
 fourbar: 1
 gravity: [0, 0, -9.81]

@@ -119,6 +119,10 @@ fn live_pages_carry_file_and_engine() {
     assert_eq!(live["live"]["text"], model);
     assert_eq!((&live["live"]["file"], &live["live"]["set"]), (&Value::from("swing.yaml"), &serde_json::json!([["L", "2"]])));
     assert!(live["live"]["gallery"].is_null());
+    assert_eq!(live["live"]["study"], serde_json::json!({}));
+    // Settings of the run stay in force in the page.
+    run(&["view", "swing.yaml", "--live", "--no-open", "--t-end", "0.4", "--tol", "1e-8", "-o", "long.html"], 0);
+    assert_eq!(data(&f.join("long.html"))["live"]["study"], serde_json::json!({"t_end": 0.4, "tol": 1e-8}));
     let text = |name: &str| std::fs::read_to_string(f.join(name)).expect("a page");
     let block = |html: &str| {
         let from = html.find("id=\"fourbar-engine\">").expect("its block") + 20;

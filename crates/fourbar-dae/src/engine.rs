@@ -273,6 +273,7 @@ impl Engine {
                     Partial::MinusRatio(a, b) => -t.stored(a, 0) / t.stored(b, 0),
                     Partial::Ratio(a, b) => t.stored(a, 0) / t.stored(b, 0),
                     Partial::HalfInverse(a) => 0.5 / t.stored(a, 0),
+                    Partial::Power(c, a, _) if c > 1.0 && t.stored(a, 0) == 0.0 => 0.0,
                     Partial::Power(c, a, w) => c * t.stored(w, 0) / t.stored(a, 0),
                     Partial::Row(c, a) => c * t.stored(a, 0),
                     Partial::MinusTwice(a, b) => -2.0 * t.stored(a, 0) * t.stored(b, 0),

@@ -125,14 +125,14 @@ pub enum Error {
     },
     /// A time outside the interval covered by the dense output.
     OutsideStep {
-        /// Time asked for.
+        /// Time requested.
         t: f64,
         /// Start of the interval.
         from: f64,
         /// End of the interval.
         to: f64,
     },
-    /// Something is asked for that has no Taylor series.
+    /// Something is requested that has no Taylor series.
     NoSeries(&'static str),
 }
 

@@ -1,4 +1,4 @@
-//! The integrator: expand, choose a step, look for events and kinks, advance.
+//! The integrator: expand, choose a step, search for events and kinks, advance.
 
 use crate::Error;
 use crate::engine::Engine;

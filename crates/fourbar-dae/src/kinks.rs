@@ -103,7 +103,7 @@ impl Kinks {
                 }
                 Kink::Table { table, param, .. } => {
                     let mut piece = table.piece(value);
-                    // On a breakpoint, but for rounding, the way ahead says which piece comes.
+                    // On a breakpoint, but for rounding, the way ahead states which piece comes.
                     let m = leading(&a[1..]);
                     let [left, right] = table.limits(piece);
                     let on = |level: Option<f64>| level.filter(|x| (value - x).abs() <= 1e-13 * table.width(piece).max(x.abs()));

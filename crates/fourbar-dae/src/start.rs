@@ -104,7 +104,7 @@ impl Start {
             engine.place(self.t, 1.0);
         }
         if !engine.plan.nonlinear[0] {
-            // The leading derivatives follow; harmless if the Jacobian is singular here, the integrator will say so.
+            // The leading derivatives follow; harmless if the Jacobian is singular here, the integrator will report this.
             let values = engine.state.clone();
             if engine.expand(self.t, 1.0, false).is_ok() {
                 engine.take_leading();

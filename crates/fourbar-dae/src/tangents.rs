@@ -321,7 +321,7 @@ impl<const N: usize> Tangents<N> {
         folded(sum, &of.up_to(a, m)[..=m], self.up_to(da, m));
     }
 
-    /// The same where the last derivative is the one that is looked for: it is left out.
+    /// The same where the last derivative is the one that is searched for: it is omitted.
     #[inline(always)]
     fn earlier(&self, of: &Taylor, sum: &mut Lanes<N>, a: u32, da: u32, m: usize) {
         if m > 0 {

@@ -127,7 +127,7 @@ pub(crate) struct Taylor {
     pub scale: f64,
 }
 
-/// Dot product of `n` entries from `a0` and `b0`; both arrays go on to the next multiple of four.
+/// Dot product of `n` entries from `a0` and `b0`; both arrays continue to the next multiple of four.
 #[inline(always)]
 fn dot(a: &[f64], a0: usize, b: &[f64], b0: usize, n: usize) -> f64 {
     let len = (n + 3) & !3;

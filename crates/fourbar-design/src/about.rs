@@ -10,7 +10,7 @@ use fourbar::study::Study;
 use fourbar::{Diagnostic, Model};
 use std::sync::Arc;
 
-/// Which state is asked for.
+/// Which state is requested.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Where {
     /// The start where it moves or rests there, else the equilibrium.
@@ -43,10 +43,10 @@ fn moves(state: &Configuration) -> bool {
 /// Limits that are closed, in words.
 fn on(leans: &[Leaning]) -> String {
     let list: Vec<String> = leans.iter().map(|l| format!("`{}`", l.name)).collect();
-    if list.is_empty() { String::new() } else { format!(", leaning on {}, which stays closed", list.join(", ")) }
+    if list.is_empty() { String::new() } else { format!(", with {} closed", list.join(", ")) }
 }
 
-/// The state that is asked for, with values of inputs by name.
+/// The state that is requested, with values of inputs by name.
 pub fn about(model: &Model, at: Where, inputs: &[(String, f64)]) -> Result<About, Diagnostic> {
     let options = Options { inputs: inputs.to_vec(), ..Options::default() };
     let assembled = || {

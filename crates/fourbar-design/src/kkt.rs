@@ -1,4 +1,4 @@
-//! The stiffness of a large mechanism beside its constraints, in blocks, without dense matrices.
+//! The stiffness of a large mechanism with its constraints, in blocks, without dense matrices.
 //!
 //! `(K + s W) x + G^T mu = b`, `G x = c` is solved with the block factor of the engine's exact iteration matrices. `W` is a weight of the
 //! bodies: their masses, or lengths. Rows have a small compliance in the factor, which refinement takes back, so that redundant rows are

@@ -1,14 +1,13 @@
-//! What designers ask of a mechanism before they ask for a motion: where it rests, how it carries a growing load, how it vibrates, and its
-//! linear model from inputs to outputs.
+//! Design analyses of a mechanism: equilibria, load paths, vibrations, and linear models from inputs to outputs.
 //!
-//! Everything stands on one [`operator`]: the derivatives of forces and constraints at a state, exact, with the null spaces of the
-//! constraints, redundant or not. [`equilibrium`] settles a mechanism, [`path`] follows an equilibrium while a parameter changes, [`linear`]
-//! gives state-space matrices about an equilibrium or a steady motion, and [`modes`] their eigenvalues, in words. [`inverse`] finds the
-//! efforts of motors for a path, [`sizing`] what they go through, and [`measure`] takes one number from a run; [`sensitivities`] says how all of these
-//! follow the parameters of a file.
+//! All of them use one [`operator`]: the exact derivatives of forces and constraints at a state, with the null spaces of the
+//! constraints, redundant or not. [`equilibrium`] computes equilibria, [`path`] follows an equilibrium over a parameter, [`linear`]
+//! computes state-space matrices about an equilibrium or a steady motion, and [`modes`] their eigenvalues with a description. [`inverse`]
+//! computes motor efforts for a path, [`sizing`] the loads of the motors, and [`measure`] one number from a run; [`sensitivities`]
+//! differentiates all of these with respect to the parameters of a file.
 //!
-//! What comes of many runs stands on [`sweep`], plans of cases that run on all cores, and on [`measure`], one number of a run: [`tolerance`] asks
-//! what deviations do, [`optimize`] looks for the best values, and [`synthesis`] finds planar four-bars from what they are to do.
+//! Studies of many runs use [`sweep`], plans of cases that run on all cores, and [`measure`]: [`tolerance`] analyses the effect of
+//! deviations, [`optimize`] searches for optimal values, and [`synthesis`] designs planar four-bars for a given task.
 //!
 //! Notation as in the engine: six-vectors are (linear in the world, angular in body axes), increments `dq = (dr, theta_bar)`, the constraint
 //! force is `-G^T lambda`.

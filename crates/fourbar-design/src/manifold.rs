@@ -16,7 +16,7 @@ const FRESH: usize = 8;
 const CLOSED: f64 = 1e-14;
 /// Gaps that no longer fall are rounding below this share.
 const ROUNDING: f64 = 1e-11;
-/// A correction that falls less than this asks for a fresh Jacobian.
+/// A correction that falls less than this requires a fresh Jacobian.
 const SLOW: f64 = 0.3;
 
 /// The constraints on positions of a mechanism.

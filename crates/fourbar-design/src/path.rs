@@ -67,14 +67,14 @@ struct Tangent {
 
 struct Follower<'a> {
     build: Builder<'a>,
-    /// Limits that the first rest leans on, which stay closed.
+    /// Limits that the first rest presses against, which stay closed.
     leans: Vec<Leaning>,
     length: f64,
     range: f64,
 }
 
 impl Follower<'_> {
-    /// The mechanism for a value, without dry friction, with the limits closed that the first rest leans on.
+    /// The mechanism for a value, without dry friction, with the limits closed that the first rest presses against.
     fn model(&self, value: f64) -> Option<Model> {
         Some(without_dry_friction(&leaning(&(self.build)(value).ok()?, &self.leans)).0)
     }
@@ -327,7 +327,7 @@ impl Follower<'_> {
         found
     }
 
-    /// A node on the path that crosses at another node, to one side of it, and the direction in which it goes on.
+    /// A node on the path that crosses at another node, to one side of it, and the direction in which it continues.
     fn beside(&self, at: &Node, sign: f64) -> Option<(Node, Tangent)> {
         let svd = dense::svd(at.H.clone(), false, true)?;
         let softest = svd.singular_values.imin();

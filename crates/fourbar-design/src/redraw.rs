@@ -11,7 +11,7 @@ use fourbar_math::so3;
 use nalgebra::Vector3;
 
 fn refused(name: &str, why: &str) -> Diagnostic {
-    Diagnostic::new("U404", format!("the settled mechanism cannot be written: `{name}` {why}"))
+    Diagnostic::new("U404", format!("the mechanism cannot be written in its equilibrium position: `{name}` {why}"))
         .name(name)
         .help("use `start: {from: equilibrium}` in the file instead")
 }
@@ -122,7 +122,7 @@ impl Drawn<'_> {
             ForceSpec::Spring(s) => s.between.iter_mut().for_each(|p| self.place(p)),
             ForceSpec::Rope(s) => s.between.iter_mut().chain(&mut s.via).for_each(|p| self.place(p)),
             ForceSpec::Force(s) => self.place(&mut s.on),
-            ForceSpec::Bushing(_) => return Err(refused(name, "is a bushing, whose rest is as drawn")),
+            ForceSpec::Bushing(_) => return Err(refused(name, "is a bushing, whose free position is the drawn one")),
             ForceSpec::Torsion(_) | ForceSpec::Torque(_) | ForceSpec::Actuator(_) | ForceSpec::Friction(_) | ForceSpec::Stop(_) => {}
         }
         Ok(())

@@ -1,4 +1,4 @@
-//! What several analyses say of a mechanism.
+//! Diagnostics shared by several analyses.
 
 use crate::operator::{applied, load};
 use fourbar::diagnostic::number;
@@ -8,7 +8,7 @@ use fourbar::{Diagnostic, Model};
 /// Dry friction holds a set of positions and has no derivative at rest.
 pub fn friction(names: &[String]) -> Option<Diagnostic> {
     let list: Vec<String> = names.iter().map(|n| format!("`{n}`")).collect();
-    let message = format!("dry friction is left out ({}): with it the mechanism rests anywhere near an equilibrium", list.join(", "));
+    let message = format!("dry friction is omitted ({}): with it every position near an equilibrium is an equilibrium", list.join(", "));
     (!names.is_empty()).then(|| Diagnostic::new("W403", message).names(names.to_vec()))
 }
 

@@ -1,4 +1,4 @@
-//! What a motor, a drive, a bearing or a spring goes through in a run: the numbers that one is chosen by.
+//! Loads of motors, drives, bearings and springs in a run, for sizing.
 
 use fourbar::spec::MotorSpec;
 use serde::Serialize;
@@ -12,7 +12,7 @@ pub struct Sizing {
     pub peak_time: f64,
     /// Root mean square of the effort.
     pub rms: f64,
-    /// Largest root mean square over a window of time, where one is asked for.
+    /// Largest root mean square over a window of time, where one is requested.
     pub window_rms: Option<f64>,
     /// Largest size of the speed, rad/s or m/s.
     pub peak_speed: f64,
@@ -41,7 +41,7 @@ pub struct Rotor {
     pub rms: f64,
     /// Largest speed of the rotor, rad/s.
     pub peak_speed: f64,
-    /// The ratio for which the root mean square of the torque is least, losses left out.
+    /// The ratio for which the root mean square of the torque is least, losses omitted.
     pub best_ratio: Option<f64>,
     /// Root mean square over `rated`, both at the joint, where that is known.
     pub use_of_rated: Option<f64>,

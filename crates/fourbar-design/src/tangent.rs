@@ -1,4 +1,4 @@
-//! The tangent of a motion: how small deviations of poses and velocities go on along it.
+//! The tangent of a motion: how small deviations of poses and velocities continue along it.
 //!
 //! A deviation `x = (dq, dv)` of all bodies obeys `x' = A x + b`, with exact coefficients at every instant and a column of `b` for each
 //! disturbance. It is integrated by the trapezoidal rule, so that stiff forces do no harm, with steps of one, two, four and more parts of an

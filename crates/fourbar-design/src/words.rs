@@ -1,4 +1,4 @@
-//! Motions in words: which joints move, how much, and together or against each other.
+//! Text descriptions of motions: which joints move, by how much, and in which phase.
 
 use fourbar::Model;
 use fourbar::coordinate::Coordinate;
@@ -84,7 +84,7 @@ pub fn describe(model: &Model, q: &[Pose], motions: &[DVector<f64>]) -> Vec<Stri
     chosen.into_iter().map(|k| names[k].clone()).collect()
 }
 
-/// The parts of a motion with real and imaginary component, largest first; those that hardly move are left out.
+/// The parts of a motion with real and imaginary component, largest first; those that hardly move are omitted.
 pub fn parts(model: &Model, q: &[Pose], re: &DVector<f64>, im: &DVector<f64>) -> Vec<Part> {
     let (re, im) = (rates(model, q, &by_body(re)), rates(model, q, &by_body(im)));
     let mut list: Vec<(String, Complex<f64>)> =

@@ -1,6 +1,7 @@
 //! Tests of the analyses of designers, in one program: linked once, run one process a test.
 
 mod agreement;
+mod closed;
 mod columns;
 mod common;
 mod equilibrium;

@@ -3,12 +3,13 @@
 
 use fourbar::spec::{BodySpec, FrameSpec, Inertia, JointSpec, ModelSpec, Orientation, PairKind, Placement};
 use fourbar::study::Study;
+use fourbar::trajectory::Column;
 use fourbar::{Error, Model};
 use fourbar_design::equilibrium::Options;
 use fourbar_design::measure::Measure;
 use fourbar_design::sensitivities::alone::openings;
 use fourbar_design::sensitivities::{
-    Method, OfRun, Parameters, compared, of_measure, of_modes, of_rest, of_rows, of_run, of_start, rest_near, ties,
+    Method, OfRun, Parameters, compared, of_many, of_measure, of_measures, of_modes, of_rest, of_rows, of_run, of_start, rest_near, ties,
 };
 use fourbar_io::{Loaded, ReadOptions, read_model};
 use std::path::PathBuf;
@@ -401,7 +402,7 @@ fn agree_with_differences_of_runs(part: usize) {
             let measures =
                 [format!("last({column})"), format!("mean({speed})")].map(|m| Measure::new(&m, &run.run.columns).expect("a measure"));
             let found = measures.iter().map(|m| of_measure(m, &run).expect("a derivative")).collect::<Vec<_>>();
-            let against = match compared(p, &study, &which, &measures, &found) {
+            let against = match compared(p, &study, &which, &|_, _| Ok(measures.to_vec()), &found) {
                 Ok(a) => a,
                 Err(d) => {
                     refused.push(format!("{} (runs around): {}", e.name, d.cause()));
@@ -482,4 +483,38 @@ fn peaks_whose_derivatives_differ_by_rounding_are_alike() {
             assert_eq!(ties(&m, &of).is_some(), told, "case {case}");
         }
     }
+}
+
+/// What a measure owes to a parameter that it names is part of its derivative: that of `x/l` is `(x' - x/l)/l`.
+#[test]
+fn a_measure_that_names_a_parameter_follows_it_by_itself() {
+    let text = "
+fourbar: 1
+parameters: {l: 0.7, m: 1.2}
+gravity: [0, 0, -9.81]
+bodies: {rod: {mass: m, inertia: [0.01, 'm*l^2/12', 'm*l^2/12'], at: [l/2, 0, 0]}}
+joints: {pin: {type: revolute, bodies: [ground, rod], at: [0, 0, 0], axis: [0, 1, 0]}}
+points: {tip: {body: rod, at: [l/2, 0, 0]}}
+study: {t_end: 0.5, output_step: 0.05}
+";
+    let texts = ["last(tip.x)", "last(tip.x)/l", "last(tip.x) + 2 m"];
+    with(text, |p, find| {
+        let which = ["l", "m"].map(find);
+        let study = Study::of(&p.model().expect("a mechanism"));
+        let read = |columns: &[Column], values: &[f64]| -> Result<Vec<Measure>, Error> {
+            let known: Vec<_> = p.names.iter().cloned().zip(values.iter().copied()).map(|(n, x)| (n, x, None)).collect();
+            Ok(texts.iter().map(|t| fourbar_io::studies::measure(t, columns, &[], &known)).collect::<Result<Vec<_>, _>>()?)
+        };
+        let found = of_measures(p, &study, &which, &read).unwrap_or_else(|e| panic!("{e}")).derivatives;
+        let back = of_many(p, &study, &which, &read).unwrap_or_else(|e| panic!("{e}")).expect("a tree").derivatives;
+        for d in [&found, &back] {
+            let (x, l) = (d[0].value, p.values[which[0]]);
+            near(d[1].slopes[0], (d[0].slopes[0] - x / l) / l, 1e-8);
+            near(d[1].slopes[1], d[0].slopes[1] / l, 1e-8);
+            // A unit is no parameter.
+            assert_eq!(d[2].slopes, d[0].slopes);
+        }
+        let against = compared(p, &study, &which, &read, &found).unwrap_or_else(|e| panic!("{e}"));
+        assert!(against.iter().all(|a| a.worst < 1e-5), "{against:?}");
+    });
 }

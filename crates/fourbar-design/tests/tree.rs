@@ -2,6 +2,7 @@
 
 use fourbar::mechanism::{Body, GROUND, Mechanism};
 use fourbar::study::Study;
+use fourbar::trajectory::Column;
 use fourbar::{Error, Evaluation, Model};
 use fourbar_design::measure::Measure;
 use fourbar_design::sensitivities::{Method, Parameters, compared, of_many, of_measure, of_run};
@@ -104,7 +105,7 @@ fn a_run_of_a_tree_has_the_derivatives_of_differences() {
     let texts = ["last(rail.distance)", "last(pin.angle)", "mean(arm.v.z)", "max(abs(elbow.force.x))", "last(energy.kinetic)"];
     let measures = texts.map(|m| Measure::new(m, &run.run.columns).unwrap_or_else(|e| panic!("{e}")));
     let found: Vec<_> = measures.iter().map(|m| of_measure(m, &run).unwrap_or_else(|e| panic!("{e}"))).collect();
-    for (d, a) in found.iter().zip(compared(&p, &study, &which, &measures, &found).unwrap_or_else(|e| panic!("{e}"))) {
+    for (d, a) in found.iter().zip(compared(&p, &study, &which, &|_, _| Ok(measures.to_vec()), &found).unwrap_or_else(|e| panic!("{e}"))) {
         assert!(a.worst < 2e-6, "{}: {:?} instead of {:?}", d.of, d.slopes, a.by_runs);
     }
     // A mechanism with a drive or a loop is none.
@@ -204,15 +205,15 @@ fn the_way_back_has_the_derivatives_of_the_way_there() {
             "at(coil.power, 0.31)",
             "length(tip)",
         ];
-        let of = |run: &fourbar::Trajectory| -> Result<Vec<Measure>, Error> {
-            Ok(texts.iter().map(|m| Measure::new(m, &run.columns)).collect::<Result<_, _>>()?)
+        let of = |columns: &[Column], _: &[f64]| -> Result<Vec<Measure>, Error> {
+            Ok(texts.iter().map(|m| Measure::new(m, columns)).collect::<Result<_, _>>()?)
         };
         let many = of_many(&p, &study, &which, &of).unwrap_or_else(|e| panic!("{e}")).expect("a tree");
         let run = of_run(&p, &study, &which).unwrap_or_else(|e| panic!("{e}"));
         assert_eq!(run.method, Method::Jets);
-        let measures = of(&run.run).unwrap_or_else(|e| panic!("{e}"));
+        let measures = of(&run.run.columns, &[]).unwrap_or_else(|e| panic!("{e}"));
         let found: Vec<_> = measures.iter().map(|m| of_measure(m, &run).unwrap_or_else(|e| panic!("{e}"))).collect();
-        let against = compared(&p, &study, &which, &measures, &found).unwrap_or_else(|e| panic!("{e}"));
+        let against = compared(&p, &study, &which, &of, &found).unwrap_or_else(|e| panic!("{e}"));
         for ((back, there), runs) in many.derivatives.iter().zip(&found).zip(against) {
             assert!(
                 (back.value - there.value).abs() < 1e-9 * (1.0 + there.value.abs()),
@@ -247,7 +248,7 @@ fn the_way_back_says_where_derivatives_are_of_no_use() {
     };
     let p = Parameters::new(vec!["m".into()], vec![1.0], &rod);
     let model = p.model().unwrap_or_else(|e| panic!("{e}"));
-    let of = |run: &fourbar::Trajectory| -> Result<Vec<Measure>, Error> { Ok(vec![Measure::new("last(rod.r.x)", &run.columns)?]) };
+    let of = |columns: &[Column], _: &[f64]| -> Result<Vec<Measure>, Error> { Ok(vec![Measure::new("last(rod.r.x)", columns)?]) };
     let rate = (1.5_f64 * 9.81 / 0.1).sqrt();
     for (growth, told) in [(1e4_f64, false), (1e11, true)] {
         let t_end = growth.ln() / rate;

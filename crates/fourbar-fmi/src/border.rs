@@ -122,7 +122,7 @@ fn list<'a, T>(first: *const T, n: usize) -> Result<&'a [T], Refused> {
     match (first.is_null(), n) {
         (_, 0) => Ok(&[]),
         (true, _) => Err(bad("a list is missing")),
-        // SAFETY: the importer says that as many elements stand there, for the time of the call.
+        // SAFETY: the importer states that as many elements stand there, for the time of the call.
         _ => Ok(unsafe { std::slice::from_raw_parts(first, n) }),
     }
 }
@@ -132,7 +132,7 @@ fn list_mut<'a, T>(first: *mut T, n: usize) -> Result<&'a mut [T], Refused> {
     match (first.is_null(), n) {
         (_, 0) => Ok(&mut []),
         (true, _) => Err(bad("a list is missing")),
-        // SAFETY: the importer says that as many elements may be written there, and that nobody else uses them.
+        // SAFETY: the importer states that as many elements may be written there, and that nobody else uses them.
         _ => Ok(unsafe { std::slice::from_raw_parts_mut(first, n) }),
     }
 }

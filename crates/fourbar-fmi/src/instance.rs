@@ -220,7 +220,7 @@ impl Instance {
         *self = Self { messages, ..Self::new(Arc::clone(&self.unit)) };
     }
 
-    /// An error leaves nothing to go on from.
+    /// An error leaves nothing to continue from.
     pub(crate) fn give_up(&mut self) {
         self.phase = Phase::Ended;
     }
@@ -262,7 +262,7 @@ impl Instance {
         let near = |a: f64, b: f64| (a - b).abs() <= ROUNDING * (1.0 + a.abs().max(b.abs()));
         if !near(from, now) {
             let message = format!("a step begins at {} s, but the mechanism is at {} s", number(from), number(now));
-            return Err(Diagnostic::new("U505", message).help("go on from the end of the last step, or restore a state first").into());
+            return Err(Diagnostic::new("U505", message).help("continue from the end of the last step, or restore a state first").into());
         }
         if !(by > 0.0 && by.is_finite()) {
             return Err(Diagnostic::new("U505", format!("a step by {} s is not possible", number(by))).help("steps are positive").into());

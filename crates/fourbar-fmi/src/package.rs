@@ -45,7 +45,7 @@ pub fn platform(library: &[u8]) -> Option<Platform> {
             0x0100_000c => of("aarch64-darwin", "dylib"),
             _ => None,
         },
-        // Windows: the head says where the machine stands.
+        // Windows: the head states where the machine stands.
         [b'M', b'Z', ..] => {
             let at = long(0x3c)? as usize;
             match (library.get(at..at + 4)?, word(at + 4)?) {
@@ -64,7 +64,7 @@ pub fn package(source: Source, loaded: &Loaded, folder: Option<&Path>, libraries
     let (unit, mut files) = contents(source, loaded, folder)?;
     for library in libraries {
         let p = platform(library).ok_or_else(|| {
-            Diagnostic::new("U501", "this is not a shared library that a unit can carry")
+            Diagnostic::new("U501", "this is not a shared library for units")
                 .help("give the library of `cargo build --release -p fourbar-fmi` for Linux, Windows or macOS")
         })?;
         files.push((format!("binaries/{}/{IDENTIFIER}.{}", p.tuple, p.ending), library.clone()));
@@ -92,7 +92,7 @@ pub fn contents(mut source: Source, loaded: &Loaded, folder: Option<&Path>) -> R
     for (name, _) in loaded.data.iter().filter(|_| loaded.imported.is_none()) {
         let Some(folder) = folder else { continue };
         let bytes = fourbar_io::disk::read_bounded(&folder.join(name), 200 << 20).map_err(|why| {
-            Diagnostic::new("M081", format!("the file `{name}` beside the model cannot be read: {why}")).help("export it again")
+            Diagnostic::new("M081", format!("the file `{name}` in the folder of the model cannot be read: {why}")).help("export it again")
         })?;
         files.push((name.replace('\\', "/"), bytes));
     }

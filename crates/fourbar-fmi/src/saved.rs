@@ -4,7 +4,7 @@ use crate::instance::{Instance, Phase, Refused};
 use fourbar::diagnostic::Diagnostic;
 use serde::{Deserialize, Serialize};
 
-/// Everything needed to go on from somewhere.
+/// Everything needed to continue from somewhere.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Saved {
     /// The unit it belongs to.
@@ -65,7 +65,7 @@ impl Instance {
         }
     }
 
-    /// Returns to a state that was kept. Where that fails the instance cannot go on.
+    /// Returns to a state that was kept. Where that fails the instance cannot continue.
     pub fn restore(&mut self, saved: &Saved) -> Result<(), Refused> {
         let sizes = saved.parameters.len() == self.parameters.len() && saved.inputs.len() == self.inputs.len();
         if saved.token != self.unit.source.token || !sizes {
@@ -79,7 +79,7 @@ impl Instance {
             self.held = None;
             return Ok(());
         };
-        // The same mechanism goes on from the state; another one, or one that had not moved, is made again.
+        // The same mechanism continues from the state; another one, or one that had not moved, is made again.
         let reusable = as_before && motion.engine.is_some() && self.held.as_ref().is_some_and(|h| h.first == motion.first);
         if !reusable {
             let (held, following) = self.made(&motion.first)?;

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 use std::path::Path;
 
-/// The file of a unit's resources that says what to simulate and how.
+/// The file of a unit's resources that states what to simulate and how.
 pub(crate) const SETTINGS: &str = "fourbar.json";
 /// The folder of the model among the resources, with the files it uses.
 pub(crate) const FOLDER: &str = "model";
@@ -174,7 +174,7 @@ impl Unit {
         self.inputs.clone()
     }
 
-    /// The mechanism with these values of its parameters, at rest where its file asks for that; and all parameters as they are then.
+    /// The mechanism with these values of its parameters, at rest where its file requires that; and all parameters as they are then.
     pub(crate) fn model(&self, parameters: &[f64]) -> Result<(Model, Vec<f64>), Diagnostic> {
         let own = self.file.parameters();
         // A value that is as before is not set: parameters that depend on others follow them.
@@ -183,7 +183,7 @@ impl Unit {
         let (model, all) = self.file.build(&changed).map_err(|e| e.cause().clone())?;
         if !columns(&model).iter().map(|c| &c.name).eq(&self.names) {
             let d = Diagnostic::new("U503", "with these parameters the mechanism has other elements, and the unit other variables");
-            return Err(d.names(changed.iter().map(|c| c.0.to_string())).help("write a unit of its own with `--set`"));
+            return Err(d.names(changed.iter().map(|c| c.0.to_string())).help("write a separate unit with `--set`"));
         }
         let (model, _) = start_settled(model)?;
         Ok((model, all.into_iter().map(|p| p.1).collect()))

@@ -16,13 +16,13 @@ pub fn unwritable(path: &Path, why: &std::io::Error) -> Diagnostic {
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded => "free some space, or choose a folder on another disk",
         ErrorKind::FileTooLarge => "files may not grow further here: raise the limit (`ulimit -f`), or write fewer `--columns` or rows",
         ErrorKind::IsADirectory => "it is a folder: give the name of a file",
-        ErrorKind::NotADirectory => "it is a file, or stands below one: give the name of a folder",
+        ErrorKind::NotADirectory => "it is a file, or lies below one: give the name of a folder",
         _ => "choose a folder that exists and that you may write to",
     };
     Diagnostic::new("U003", format!("`{}` cannot be written: {why}", path.display())).help(help)
 }
 
-/// The bytes of a regular file of at most `most` bytes. Devices and pipes, which may have no end, are refused before they are opened.
+/// The bytes of a regular file of at most `most` bytes. Devices and pipes, which may have no end, are rejected before they are opened.
 pub fn read_bounded(path: &Path, most: u64) -> Result<Vec<u8>, String> {
     let file = open_regular(path)?;
     let mut bytes = Vec::new();
@@ -95,13 +95,13 @@ pub enum Kind {
     Other,
 }
 
-/// What stands in every plot of this program.
+/// What is in every plot of this program.
 pub const MARK: &str = "made by fourbar";
-/// What stands in every Parquet file of this program, before its version.
+/// What is in every Parquet file of this program, before its version.
 pub const PARQUET_MARK: &str = "fourbar version ";
-/// What stands in every page of this program.
+/// What is in every page of this program.
 const DATA_BLOCK: &str = "id=\"fourbar-data\"";
-/// Largest file that is looked at to know whether it is ours.
+/// Largest file that is examined to know whether it is ours.
 const LOOKED_AT: u64 = 256 << 20;
 
 /// Whether a file was written by this program as a file of this kind.
@@ -142,7 +142,7 @@ pub fn may_replace(path: &Path, kind: Kind, force: bool) -> Result<(), Diagnosti
     Err(Diagnostic::new(code, format!("`{}` {what}", path.display())).help("choose another name, or add `--force` to replace it"))
 }
 
-/// Writes a file of a kind, unless something else stands there.
+/// Writes a file of a kind, unless something else is there.
 pub fn write_kind(path: &Path, bytes: &[u8], kind: Kind, force: bool) -> Result<(), Diagnostic> {
     may_replace(path, kind, force)?;
     write_beside(path, bytes)

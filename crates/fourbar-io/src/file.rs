@@ -28,10 +28,10 @@ pub struct Limits {
 impl Limits {
     /// What mechanism files need, and what keeps a hostile one small.
     pub const USUAL: Self = Self { bytes: 16 * 1024 * 1024, values: 3_000_000 };
-    /// For files of hundreds of thousands of bodies, where their reader asks for it.
+    /// For files of hundreds of thousands of bodies, where their reader requires it.
     pub const LARGE: Self = Self { bytes: 200 * 1024 * 1024, values: 40_000_000 };
 
-    /// Those of a reader who asks for large files, or does not.
+    /// Those of a reader who requires large files, or does not.
     pub fn of(large: bool) -> Self {
         if large { Self::LARGE } else { Self::USUAL }
     }
@@ -52,7 +52,7 @@ pub struct ReadOptions<'a> {
     pub set: &'a [(String, String)],
     /// Whether the file may be a large one, [`Limits::LARGE`].
     pub large: bool,
-    /// Folders in which meshes of robot files are looked for, besides that of the file.
+    /// Folders in which meshes of robot files are searched for, besides that of the file.
     pub mesh_path: &'a [PathBuf],
 }
 

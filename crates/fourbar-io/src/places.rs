@@ -1,4 +1,4 @@
-//! Where things stand in a file: byte spans, lines and columns, and diagnostics tied to them.
+//! Locations in a file: byte spans, lines and columns, and diagnostics attached to them.
 
 use crate::terminal::visible;
 use crate::tree::{Content, Node, Text, Tree};
@@ -77,7 +77,7 @@ pub(crate) fn line_and_column(source: &str, at: usize) -> (usize, usize) {
 }
 
 /// Finds elements of a mechanism in the file they came from. The tree of the file is larger than the file by far, and seldom needed
-/// after it was read: it is built again when the first place is asked for.
+/// after it was read: it is built again when the first place is requested.
 #[derive(Clone, Debug)]
 pub struct Places {
     source: Arc<str>,
@@ -96,7 +96,43 @@ pub(crate) struct Foreign {
     /// Texts, with their names where they are not the file itself.
     pub texts: Vec<(Option<String>, Arc<str>)>,
     /// Number of the text and place in it, by section and name.
-    pub spots: HashMap<String, (u16, Span)>,
+    pub spots: Spots,
+}
+
+/// Places by path, in little more memory than the paths take.
+#[derive(Debug, Default)]
+pub(crate) struct Spots {
+    /// All paths in a row.
+    paths: String,
+    /// Where each path stands there, and what it leads to; sorted by path once all are known.
+    list: Vec<(Span, u16, Span)>,
+}
+
+impl Spots {
+    /// Adds the element with a name in a section.
+    pub fn add(&mut self, section: &str, name: &str, file: u16, place: Span) {
+        let start = self.paths.len();
+        self.paths += section;
+        self.paths.push('.');
+        self.paths += name;
+        self.list.push((Span::new(start, self.paths.len()), file, place));
+    }
+
+    /// Makes them ready to be found.
+    pub fn sorted(mut self) -> Self {
+        let paths = &self.paths;
+        self.list.sort_by(|a, b| paths[a.0.range()].cmp(&paths[b.0.range()]));
+        self.paths.shrink_to_fit();
+        self.list.shrink_to_fit();
+        self
+    }
+
+    /// Number of the text and place in it.
+    pub fn find(&self, path: &str) -> Option<(u16, Span)> {
+        let k = self.list.binary_search_by(|(span, ..)| self.paths[span.range()].cmp(path)).ok()?;
+        let (_, file, place) = self.list[k];
+        Some((file, place))
+    }
 }
 
 impl Places {
@@ -113,9 +149,9 @@ impl Places {
     fn foreign_spot(&self, path: &str) -> Option<(&Option<String>, &Arc<str>, Span)> {
         let foreign = self.foreign.as_ref()?;
         let element = path.match_indices('.').nth(1).map_or(path, |(end, _)| &path[..end]);
-        let (file, span) = foreign.spots.get(element)?;
-        let (name, text) = foreign.texts.get(*file as usize)?;
-        Some((name, text, *span))
+        let (file, span) = foreign.spots.find(element)?;
+        let (name, text) = foreign.texts.get(usize::from(file))?;
+        Some((name, text, span))
     }
 
     /// The text of the file; of one in the format of another program, the same mechanism in that of this program.
@@ -152,17 +188,27 @@ impl Places {
     }
 
     fn span(&self, path: &str) -> Option<Span> {
+        let (key, node, complete) = self.node(path)?;
+        key.map(|key| pointer(&self.source, key, node, complete))
+    }
+
+    /// Bytes of the value at a path, as it is written; none where the file has no such path.
+    pub fn value(&self, path: &str) -> Option<Range<usize>> {
+        self.node(path).filter(|(_, _, complete)| *complete).map(|(_, node, _)| node.span.range())
+    }
+
+    /// The last key and the value that a path leads to, and whether it was followed to its end.
+    fn node(&self, path: &str) -> Option<(Option<&Text>, &Node, bool)> {
         if self.foreign.is_some() {
             return None;
         }
-        // Aliases stand for the section and the name of an element.
+        // Aliases represent the section and the name of an element.
         let element = path.match_indices('.').nth(1).map_or(path, |(end, _)| &path[..end]);
         let path = self.aliases.get(element).map_or(path, String::as_str);
         // The text was read once, so it can be read again.
         let tree = self.tree.get_or_init(|| Tree::parse(&self.source, self.most).ok()).as_ref()?;
         let mut node = &tree.root;
         let mut key = None;
-        let mut complete = true;
         for part in path.split(['.', '[', ']']).filter(|p| !p.is_empty()) {
             let next = match &node.content {
                 Content::Map(entries) => entries.iter().find(|(k, _)| k.get(&self.source) == part).map(|(k, v)| (Some(k), v)),
@@ -171,13 +217,10 @@ impl Places {
             };
             match next {
                 Some((k, v)) => (key, node) = (k.or(key), v),
-                None => {
-                    complete = false;
-                    break;
-                }
+                None => return Some((key, node, false)),
             }
         }
-        key.map(|key| pointer(&self.source, key, node, complete))
+        Some((key, node, true))
     }
 }
 

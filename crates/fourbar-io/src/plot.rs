@@ -47,11 +47,12 @@ pub(crate) fn ticks(lo: f64, hi: f64, count: usize) -> Vec<f64> {
     let power = 10_f64.powf(raw.log10().floor());
     let step = [1.0, 2.0, 2.5, 5.0, 10.0].iter().map(|m| m * power).find(|s| *s >= raw * (1.0 - 1e-9)).unwrap_or(raw);
     let first = (lo / step - 1e-9).ceil();
-    (0..=2 * count)
-        .map(|k| (first + k as f64) * step)
-        .take_while(|x| *x <= hi + 1e-9 * step)
-        .map(|x| if x.abs() < 1e-12 * step { 0.0 } else { x })
-        .collect()
+    (0..=2 * count).map(|k| (first + k as f64) * step).take_while(|x| *x <= hi + 1e-9 * step).map(|x| rounded(x, step)).collect()
+}
+
+/// A value without what is rounding beside a size.
+pub(crate) fn rounded(x: f64, size: f64) -> f64 {
+    if x.abs() < 1e-12 * size { 0.0 } else { x }
 }
 
 /// A number for an axis: few digits, no noise.
@@ -62,7 +63,7 @@ pub(crate) fn short(x: f64) -> String {
 /// The same with some more digits.
 fn shortened(x: f64, more: usize) -> String {
     let size = x.abs();
-    if size < 1e-12 {
+    if size == 0.0 {
         return "0".into();
     }
     if !(1e-3..1e5).contains(&size) {
@@ -115,6 +116,8 @@ mod tests {
         assert_eq!(labels(&ticks(1e6, 1.0001e6, 2)), ["1e6", "1.00005e6", "1.0001e6"]);
         assert_eq!(labels(&ticks(0.0, 1.0, 4)), ["0", "0.25", "0.5", "0.75", "1"]);
         assert_eq!(labels(&ticks(-2e-9, 2e-9, 2)), ["-2e-9", "0", "2e-9"]);
+        assert_eq!(labels(&ticks(-2e-13, 2e-13, 2)), ["-2e-13", "0", "2e-13"]);
+        assert_eq!(labels(&ticks(0.0, 1e-20, 2)), ["0", "5e-21", "1e-20"]);
     }
 
     #[test]

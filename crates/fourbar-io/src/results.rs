@@ -1,4 +1,4 @@
-//! Results on disk: `trajectory.csv`, written line by line beside its place, `summary.json` at the end, `checkpoint.json` in between.
+//! Results on disk: `trajectory.csv`, written line by line under a temporary name, `summary.json` at the end, `checkpoint.json` in between.
 //!
 //! A run that is killed leaves a readable prefix: lines go out whole, at least every second. Files are written beside their
 //! place and renamed, so a reader sees the old one or the new one, never half of one.

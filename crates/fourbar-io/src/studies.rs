@@ -1,4 +1,4 @@
-//! What a file or a command line asks of sweeps, tolerances and optimisations, as it is written; and how that is read.
+//! Settings of sweeps, tolerances and optimisations as written in a file or on a command line, and their parsing.
 
 use crate::units::{quantity, unit};
 use fourbar::Diagnostic;
@@ -16,7 +16,7 @@ pub struct Studies {
     pub measures: Vec<(String, String)>,
     /// What `sweep` varies.
     pub sweep: Option<SweepSpec>,
-    /// What `optimize` looks for.
+    /// What `optimize` searches for.
     pub optimize: Option<OptimizeSpec>,
     /// How far parameters may be off, and clearances of joints.
     pub tolerances: Vec<(String, ToleranceSpec)>,
@@ -42,7 +42,7 @@ pub enum Spread {
     Sobol(usize),
 }
 
-/// What `optimize` looks for.
+/// What `optimize` searches for.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct OptimizeSpec {
     /// Bounds of parameters, as texts.
@@ -120,7 +120,7 @@ pub fn axis(name: &str, text: &str, dimension: Option<Dimension>) -> Result<Axis
         match part {
             "log" => log = true,
             n => {
-                let many: u64 = n.parse().map_err(|_| refused("do not say how many there are"))?;
+                let many: u64 = n.parse().map_err(|_| refused("do not give their number"))?;
                 count = usize::try_from(many).ok().filter(|n| (2..=MOST).contains(n)).ok_or_else(|| {
                     let values = if many == 1 { "value" } else { "values" };
                     Diagnostic::new("U430", format!("`{text}` asks for {many} {values}; a range takes 2 to 100,000,000"))
@@ -134,7 +134,7 @@ pub fn axis(name: &str, text: &str, dimension: Option<Dimension>) -> Result<Axis
     Ok(Axis { name: name.into(), values: Values::Range { from, to, count, log }, unit: written, factor })
 }
 
-/// A number with or without a unit, in SI; otherwise why it is none, or not of the dimension that is asked for.
+/// A number with or without a unit, in SI; otherwise why it is none, or not of the dimension that is requested.
 pub fn quantity_of(text: &str, dimension: Option<Dimension>) -> Result<f64, String> {
     match (quantity(text).filter(|(x, _)| x.is_finite()), dimension) {
         (None, _) => Err("is not a number".into()),

@@ -90,7 +90,7 @@ impl Node {
         entries.iter().find(|(k, _)| k.get(source) == name)
     }
 
-    /// What an empty group of a sketch stands for.
+    /// What an empty group of a sketch represents.
     pub fn later(&self, source: &str) -> Option<Self> {
         match &self.content {
             Content::Map(none) if none.is_empty() => quick::element(source, self.span.start()),
@@ -117,7 +117,7 @@ impl Node {
     }
 }
 
-/// Whether a scalar says that there is nothing.
+/// Whether a scalar states that there is nothing.
 pub(crate) fn is_null(text: &Text, source: &str) -> bool {
     text.plain && matches!(text.get(source), "" | "~" | "null" | "Null" | "NULL")
 }
@@ -166,7 +166,7 @@ impl Tree {
         }
     }
 
-    /// The same by the events of the parser, whatever the form.
+    /// The same by the events of the parser, regardless of the form.
     pub(crate) fn events(source: &Arc<str>, most: usize) -> Result<Self, Vec<Located>> {
         let mut options = granit_parser::options! { flow_nesting_limit: MAX_DEPTH, block_nesting_limit: MAX_DEPTH };
         options.set_emit_comments(false);
@@ -242,14 +242,14 @@ impl Builder<'_> {
             },
             Event::Alias(id) => {
                 let Some(node) = self.anchors.get(&id) else {
-                    return fail("M006", "the alias stands inside what it refers to", "write the value out", span);
+                    return fail("M006", "the alias is inside the value that it refers to", "write the value out", span);
                 };
                 let (size, node) = (node.size(), node.clone());
                 self.copy(size, span)?;
                 self.keep(0, node)
             }
             Event::DocumentStart(..) if self.root.is_some() => {
-                fail("M009", "the file holds more than one document", "keep one mechanism per file; remove `---`", span)
+                fail("M009", "the file contains more than one document", "keep one mechanism per file; remove `---`", span)
             }
             _ => Ok(()),
         }
@@ -286,7 +286,7 @@ impl Builder<'_> {
         self.values += 1;
         if self.values > self.most {
             let help = larger(self.most == Limits::USUAL.values);
-            return fail("M007", format!("the file holds more than {} values", self.most), help, node.span);
+            return fail("M007", format!("the file contains more than {} values", self.most), help, node.span);
         }
         match self.frames.last_mut() {
             None => self.root = Some(node),

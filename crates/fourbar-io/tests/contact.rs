@@ -16,7 +16,7 @@ bodies:
 contacts:
   c1: {between: [{body: a, at: [0, 0, 0.1], radius: r}, {plane: {normal: [0, 0, 1]}}], restitution: 0.1, friction: 0.6}
   c2: {between: [{body: a, radius: r}, {body: b, radius: 0.5, inside: true}], stiffness: 1e6, exponent: 1.3, law: flores, speed: 2 m/s}
-  c3: {between: [{body: a, axis: [0, 1, 0], radius: 0.2}, {plane: {body: b, at: [0, 0, -0.1], normal: [0, 0, -1]}}], friction: {coulomb: 0.3, static: 0.4, speed: 2 mm/s}}
+  c3: {between: [{body: a, axis: [0, 1, 0], radius: 0.2}, {plane: {body: b, at: [0, 0, -0.1], normal: [0, 0, -1]}}], friction: {coulomb: 0.3, static: 0.4}}
   c4: {between: [{body: a, corners: [[0.1, 0, 0], [0, 0.1, 0]], radius: 1 mm}, {plane: {}}]}
   c5: {between: [{body: a, box: [0.1, 0.2, 0.3], at: [0, 0, 0.1]}, {body: ground, box: [4, 4, 4], inside: true}]}
   c6: {between: [{body: a, polygon: [[0, 0, 0], [0.1, 0, 0], [0, 0.1, 0]]}, {body: b, polygon: [[0, 0, 0], [0.1, 0, 0], [0, 0.1, 0]]}]}

@@ -172,7 +172,7 @@ fn calls_of_tables_are_checked_with_suggestions() {
     let with = |force: &str| format!("{LIFT}forces: {{f: {{type: actuator, joint: J, effort: '{force}'}}}}");
     assert!(read(&with("lift(tip.x) + lift(2*J.angle) + lift(30 mm)")).is_ok());
     refused(&with("lifts(t)"), "M022", "did you mean `lift`?");
-    refused(&with("lift + 1"), "M021", "is a table: say where it is read");
+    refused(&with("lift + 1"), "M021", "is a table: give its argument");
     refused(&with("lift(t, 2)"), "M023", "takes 1 argument");
     refused(&with("lift(2 kg + t)"), "M032", "is read at a length, not at a mass");
     // A table in a constant is a number.
@@ -219,7 +219,7 @@ fn functions_that_make_no_sense_are_refused() {
     refused("functions: {a: b, b: 2*c, c: a}", "M627", "a -> b -> c -> a");
     refused("functions: {a: a + 1}", "M627", "a -> a");
     refused("functions: {a: tip.x}", "M021", "tip.x");
-    refused("functions: {pi: t}", "M626", "every expression knows");
+    refused("functions: {pi: t}", "M626", "predefined constant");
     refused("parameters: {w: 2}\nfunctions: {w: t}", "M626", "a parameter has this name");
     refused("functions: {t: 1}", "M016", "taken");
     refused("functions: {a: [1]}", "M011", "a number or an expression");

@@ -136,7 +136,7 @@ error[M033]: parameters depend on each other in a circle: a -> b -> a
   |
 3 |   a: 2*b
   |      ^^^
-  = help: give one of them a value of its own",
+  = help: give one of them a value that does not depend on the others",
     );
 }
 
@@ -287,7 +287,7 @@ fn types_and_keys_in_the_wrong_place() {
         ("study: {t_end:1}", "a space must follow the colon: `t_end: 1`"),
         (
             "contacts: {c: {bodies: [ground, crank]}}",
-            "the two sides stand under `between`, such as `between: [{body: ball, radius: 20 mm}, {plane: {}}]`",
+            "give the two sides under `between`, such as `between: [{body: ball, radius: 20 mm}, {plane: {}}]`",
         ),
     ] {
         assert_eq!(only(&format!("{PIN}{section}\n")).1, cure, "{section}");
@@ -388,7 +388,7 @@ fn angles_that_look_like_degrees_are_hinted_at() {
     }
     let got = warnings(&PIN.replace("inertia: 0", "inertia: 0, orientation: {axis: [0, 0, 1], angle: 90}"));
     assert_eq!(got[0].message, "`angle: 90`: 90 without a unit is radians, 14.3 turns");
-    assert_eq!(got[0].help, "for degrees write `90 deg`; to say radians, write `90 rad`");
+    assert_eq!(got[0].help, "for degrees write `90 deg`; for radians write `90 rad`");
     assert!(warnings(&format!("{PIN}start: {{pin.angle: 60}}\n")).iter().any(|w| w.code.0 == "W480"));
 }
 

@@ -4,7 +4,7 @@
 //! weighted by block size) are fixed once; factoring and solving allocate nothing. Pivots are kept relative to the
 //! diagonal they started from, so that the caller can tell which rows depend on others.
 //!
-//! Some nodes may stand for terms of the matrix instead: `S + B B^T` is factored as `[S, B; B^T, -1]` where `B B^T` would fill it up. Their
+//! Some nodes may represent terms of the matrix instead: `S + B B^T` is factored as `[S, B; B^T, -1]` where `B B^T` would fill it up. Their
 //! pivots are negative definite, everything else is done alike.
 
 mod pattern;
@@ -31,7 +31,7 @@ pub struct BlockSolver {
     pivots: Vec<f64>,
 }
 
-/// A pivot this small against its diagonal is rounding; the row is then left out of the solution.
+/// A pivot this small against its diagonal is rounding; the row is then omitted from the solution.
 const TINY: f64 = 1e-15;
 
 impl BlockSolver {
@@ -65,7 +65,7 @@ impl BlockSolver {
         &mut self.a
     }
 
-    /// Adds `mu` to the whole diagonal, nodes with negative pivots left out.
+    /// Adds `mu` to the whole diagonal, nodes with negative pivots omitted.
     pub fn shift(&mut self, mu: f64) {
         for k in (0..self.pattern.size.len()).filter(|&k| !self.pattern.negative[k]) {
             let (m, d) = (self.pattern.size[k], self.pattern.diagonal[k]);
@@ -75,7 +75,7 @@ impl BlockSolver {
         }
     }
 
-    /// Adds `scale` times `mu[row]` to the diagonal, nodes with negative pivots left out.
+    /// Adds `scale` times `mu[row]` to the diagonal, nodes with negative pivots omitted.
     pub fn shift_rows(&mut self, mu: &[f64], scale: f64) {
         let p = &self.pattern;
         for k in (0..p.size.len()).filter(|&k| !p.negative[k]) {
@@ -86,7 +86,7 @@ impl BlockSolver {
         }
     }
 
-    /// Diagonal entries in the caller's row order, nodes with negative pivots left out.
+    /// Diagonal entries in the caller's row order, nodes with negative pivots omitted.
     pub fn diagonal(&self, out: &mut [f64]) {
         let p = &self.pattern;
         for k in (0..p.size.len()).filter(|&k| !p.negative[k]) {
@@ -272,7 +272,7 @@ impl BlockSolver {
         self.factor_beside(&[]);
     }
 
-    /// The same where nodes with negative pivots stand for a part of the matrix, with the diagonal of that part, by caller's row: pivots
+    /// The same where nodes with negative pivots represent a part of the matrix, with the diagonal of that part, by caller's row: pivots
     /// are relative to the whole diagonal.
     pub fn factor_beside(&mut self, diagonal: &[f64]) {
         let p = &self.pattern;

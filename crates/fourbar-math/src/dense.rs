@@ -23,7 +23,7 @@ const SWEEPS: usize = 60;
 /// Singular values and vectors; `None` for a matrix with entries that are not finite, on which the iteration would never end.
 ///
 /// Where many singular values are equal, as in the rows of hinges, the iteration may end with vectors that are wrong in the second digit. That
-/// is looked for, and such vectors are put right by rotations of pairs of columns.
+/// is searched for, and such vectors are put right by rotations of pairs of columns.
 pub fn svd(A: DMatrix<f64>, left: bool, right: bool) -> Option<SVD<f64, Dyn, Dyn>> {
     if !A.iter().all(|x| x.is_finite()) {
         return None;

@@ -1,7 +1,7 @@
-//! Mathematics under the Fourbar engine: scalars that carry derivatives, rotations, and a sparse block
+//! Mathematics of the Fourbar engine: scalars with derivatives, rotations, and a sparse block
 //! factorisation for the constraint equations of mechanisms.
 //!
-//! Nothing here knows of bodies or joints.
+//! The crate is independent of bodies and joints.
 #![allow(non_snake_case)]
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
@@ -12,6 +12,7 @@ pub mod elementary;
 pub mod factor;
 mod order;
 pub mod piecewise;
+pub mod range;
 pub mod recurrence;
 pub mod runge_kutta;
 pub mod scalar;
@@ -24,5 +25,6 @@ pub mod trig;
 pub use block::{BlockPattern, BlockSolver};
 pub use block_lu::{BlockLu, LuPattern};
 pub use piecewise::Piecewise;
+pub use range::Range;
 pub use scalar::{Scalar, diff};
 pub use taylor::{Dual, Taylor};

@@ -3,7 +3,7 @@
 use crate::Scalar;
 use std::sync::Arc;
 
-/// A function made of cubics between breakpoints. The first and the last piece go on beyond the ends, unless it is periodic.
+/// A function made of cubics between breakpoints. The first and the last piece continue beyond the ends, unless it is periodic.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Piecewise {
     /// Breakpoints, rising; one more than there are pieces.
@@ -25,7 +25,7 @@ pub enum Ends {
     Periodic,
 }
 
-/// How a function goes on beyond its first and last point.
+/// How a function continues beyond its first and last point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Beyond {
     /// Along the tangent at the end.
@@ -97,7 +97,7 @@ impl Piecewise {
         Ok(Self { x: breaks.into(), pieces: pieces.into(), period: None })
     }
 
-    /// Straight lines between the points; the first and the last one go on beyond them.
+    /// Straight lines between the points; the first and the last one continue beyond them.
     pub fn linear(x: &[f64], y: &[f64]) -> Result<Self, SplineError> {
         let n = checked(x, y, 2)?;
         let pieces = (0..n - 1).map(|k| [y[k], (y[k + 1] - y[k]) / (x[k + 1] - x[k]), 0.0, 0.0]).collect();
@@ -160,7 +160,7 @@ impl Piecewise {
         self.period
     }
 
-    /// First and last given abscissa; beyond them a function that does not repeat goes on as it was told to.
+    /// First and last given abscissa; beyond them a function that does not repeat continues as it was told to.
     pub fn range(&self) -> [f64; 2] {
         let n = self.x.len();
         if self.period.is_some() { [self.x[0], self.x[n - 1]] } else { [self.x[1], self.x[n - 2]] }

@@ -2,7 +2,7 @@
 //!
 //! A series y of a function of a series x follows from sums of products of coefficients, all but the newest of which are known. The sums
 //! are formed by the caller, who knows how the coefficients lie in storage: [`Taylor`](crate::Taylor) numbers of fixed order, or the rows
-//! of a recorded program of any order in `fourbar-dae`. What is made of them stands here. A weighted sum of x and z is the sum of
+//! of a recorded program of any order in `fourbar-dae`. What is made of them is here. A weighted sum of x and z is the sum of
 //! `j x_j z_(m-j)` over j = 1..=m.
 
 /// Coefficient `m` of y with `y' = z x'`: the exponential with z = y, one of a pair of functions with the other one as z.
@@ -38,9 +38,13 @@ pub fn sqrt(rest: f64, y_0: f64) -> f64 {
     rest / (2.0 * y_0)
 }
 
-/// Coefficient `m` of `y = x^c`, `x y' = c y x'`: `plain` is the sum of `x_j y_(m-j)` over j = 1..=m, `weighted_xy` the weighted one.
+/// Coefficient `m` of `y = x^c`, `x y' = c y x'`: `plain` is the sum of `x_j y_(m-j)` over j = 1..=m, `weighted_xy` the weighted one. Where x
+/// begins at zero there are no more than c of them.
 #[inline(always)]
 pub fn pow(c: f64, weighted_xy: f64, plain: f64, x_0: f64, m: usize) -> f64 {
     let m = m as f64;
+    if x_0 == 0.0 && m < c {
+        return 0.0;
+    }
     ((c + 1.0) * weighted_xy - m * plain) / (m * x_0)
 }

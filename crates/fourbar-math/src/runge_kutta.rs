@@ -4,7 +4,7 @@
 //! joins `T_1 ... T_k` at a new root has `g_i = prod_m (a g(T_m))_i` and `gamma = n prod_m gamma(T_m)` with its `n` nodes; the single node
 //! has `g = 1`, `gamma = 1`.
 
-/// Trees of more nodes are not looked at: 200 conditions up to this order, 486 up to the next.
+/// Trees of more nodes are not examined: 200 conditions up to this order, 486 up to the next.
 pub const HIGHEST: usize = 8;
 /// A condition holds where it is met to this share of the sum of its terms.
 const HOLDS: f64 = 1e-10;
@@ -18,7 +18,7 @@ pub struct Order {
     pub conditions: usize,
     /// The largest error of those, relative to the terms of the condition.
     pub error: f64,
-    /// The largest error of the conditions of the next order; `None` where that is not looked at.
+    /// The largest error of the conditions of the next order; `None` where that is not examined.
     pub next: Option<f64>,
 }
 

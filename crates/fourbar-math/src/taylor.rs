@@ -232,6 +232,11 @@ impl<const N: usize> Scalar for Taylor<N> {
         if constant && n.fract() == 0.0 && n.abs() <= 64.0 {
             return self.powi(n as i32);
         }
+        if constant && n > 0.0 && self.c[0] == 0.0 {
+            // Of a series that begins with power p the power begins with p n; what lies behind has no derivatives there.
+            let first = self.c.iter().position(|x| *x != 0.0).map_or(f64::INFINITY, |p| p as f64 * n);
+            return Self { c: std::array::from_fn(|k| if (k as f64) < first { 0.0 } else { f64::NAN }) };
+        }
         let mut y = (self.ln() * exponent).exp();
         y.c[0] = elementary::powf(self.c[0], n);
         y
@@ -261,6 +266,16 @@ mod tests {
             // Truncation h^2 and rounding u/h both leave about 1e-10 of the neighbouring coefficients.
             assert!((y.c[k] - difference).abs() < 1e-7 * (1.0 + y.c[k].abs()), "{name} at {x}, order {k}: {} {difference}", y.c[k]);
         }
+    }
+
+    #[test]
+    fn powers_have_the_derivatives_at_zero_that_exist() {
+        let power = |n: f64| Taylor::<4>::variable(0.0).powf(n).c;
+        assert_eq!(power(3.5), [0.0; 4]);
+        assert_eq!(power(2.5)[..3], [0.0; 3]);
+        assert!(power(2.5)[3].is_nan() && power(0.5)[0] == 0.0 && power(0.5)[1].is_nan());
+        assert_eq!(Taylor::<4>::of(0.0).powf(0.7).c, [0.0; 4]);
+        assert_eq!((Taylor::<4>::variable(0.0) * Taylor::variable(0.0)).powf(1.7).c, [0.0; 4]);
     }
 
     #[test]

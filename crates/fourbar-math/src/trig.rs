@@ -5,7 +5,7 @@
 
 /// Angles beyond this are left to the library: the first part of pi/2 has 33 bits, so its multiples are exact up to 2^20.
 const FAR: f64 = 1e6;
-/// Adding it rounds to a whole number, which then stands in the last bits.
+/// Adding it rounds to a whole number, which then is in the last bits.
 const ROUND: f64 = 6_755_399_441_055_744.0;
 /// Three parts of pi/2; the first two have trailing zeros.
 const PARTS: [f64; 3] = [1.570_796_326_734_125_6, 6.077_100_506_303_966e-11, 2.022_266_248_795_950_6e-21];

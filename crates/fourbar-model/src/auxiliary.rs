@@ -1,4 +1,4 @@
-//! Numbers that are carried along with the motion: inputs, which are set from outside between steps, and states of the author's own,
+//! Numbers that are integrated or held during the motion: inputs, which are set externally between steps, and user-defined states,
 //! whose rates are expressions (controllers, motors).
 //!
 //! All of them are one list `z`: the values of the inputs, their slopes (zero where a value is held), then the states. The rate of an

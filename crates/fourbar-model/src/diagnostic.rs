@@ -1,4 +1,4 @@
-//! What the program says when something is wrong or worth knowing: data here, painted elsewhere.
+//! Diagnostics: errors and warnings as data, independent of their presentation.
 //!
 //! A diagnostic has a stable code, the path of the element it speaks of (`joints.pin.axis`), the message and a cure.
 //! Each code has a page in [`crate::codes`].
@@ -18,7 +18,7 @@ impl fmt::Display for Code {
     }
 }
 
-/// Where something stands in a file.
+/// Where something is in a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FilePlace {
     /// How the file is called, where that is known.
@@ -67,7 +67,7 @@ pub struct Diagnostic {
     /// Time of a failure during a run, in seconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time: Option<f64>,
-    /// Where the element stands in its file, where it came from one.
+    /// Where the element is in its file, where it came from one.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub place: Option<Box<FilePlace>>,
 }

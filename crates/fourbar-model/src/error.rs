@@ -1,4 +1,4 @@
-//! The one error of the library: what went wrong, one diagnostic or several at once.
+//! The error type of the library: one or several diagnostics.
 
 use crate::diagnostic::{Code, Diagnostic};
 use serde::{Deserialize, Serialize};

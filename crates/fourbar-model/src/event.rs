@@ -1,7 +1,7 @@
-//! What changes a mechanism on its way: events with their actions, and limits of joint coordinates.
+//! Changes of a mechanism during a run: events with their actions, and limits of joint coordinates.
 //!
 //! Between two events a mechanism is smooth: formulations see a model in one mode, which is made by
-//! [`Model::in_mode`] from the mechanism as it stands in the file.
+//! [`Model::in_mode`] from the mechanism as it is in the file.
 
 use crate::contact::{Moving, Spot, Spots};
 use crate::coordinate::{Coordinate, Follows, Gap};
@@ -300,7 +300,7 @@ impl Model {
             || self.switching().iter().any(|s| !matches!(s, Switching::Side(..)))
     }
 
-    /// Whether a run has to look for events, told or not.
+    /// Whether a run has to search for events, told or not.
     pub fn has_modes(&self) -> bool {
         self.has_events() || !self.switching().is_empty()
     }
@@ -342,7 +342,7 @@ impl Model {
         });
     }
 
-    /// The mechanism in one mode: joints that do not act are open, drives and forces that do not act are left out, coordinates that are
+    /// The mechanism in one mode: joints that do not act are open, drives and forces that do not act are omitted, coordinates that are
     /// held are drives behind the others, and spots that are closed are rolling elements and friction behind the others.
     pub fn in_mode(&self, mode: &Mode) -> Model {
         let mut model = self.clone();

@@ -1,7 +1,7 @@
-//! The mechanism as data: what its author states ([`ModelSpec`]), checked and turned into an immutable [`Model`].
+//! The mechanism as data: the author's specification ([`ModelSpec`]), which is checked and converted into an immutable [`Model`].
 //!
-//! Bodies, joints, couplings, drives, forces and expressions live here, each with its own geometry and laws written once over any
-//! scalar; nothing here moves. The crate `fourbar` moves mechanisms.
+//! The crate contains bodies, joints, couplings, drives, forces and expressions, each with its geometry and laws written once over any
+//! scalar. The crate `fourbar` simulates mechanisms.
 //!
 //! Notation: `r`, `A` position and rotation matrix (body to world); a `_bar` marks body axes; six-vectors are (linear, angular);
 //! SI units and radians.

@@ -124,7 +124,7 @@ impl Bare {
         self.other.as_ref().is_some_and(|(_, value)| value.at(t)[0].abs() < self.value.at(t)[0].abs())
     }
 
-    /// The row, written with the other coordinate if asked for.
+    /// The row, written with the other coordinate if requested.
     pub fn row(&self, other: bool) -> Rows {
         match &self.other {
             Some((coordinate, value)) if other => Rows::driven(self.scale, coordinate.clone(), value.clone()),
@@ -170,13 +170,13 @@ pub struct PointOn {
     pub s: Vector3<f64>,
 }
 
-/// The middle of a spring with a mass of its own: a body without inertia whose line runs through the ends of the spring, at equal
+/// The middle of a spring with its own mass: a body without inertia whose line runs through the ends of the spring, at equal
 /// distances from both.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Coil {
     /// The spring, by its place among the forces.
     pub spring: usize,
-    /// The body that stands for its middle.
+    /// The body that represents its middle.
     pub body: BodyId,
     /// The ends of the spring.
     pub ends: [PointOn; 2],
@@ -193,7 +193,7 @@ pub enum Hold {
     Body(BodyId),
 }
 
-/// Passes along gears that look for the angles of a start: chains of gears that are written against their order are followed so far.
+/// Passes along gears that search for the angles of a start: chains of gears that are written against their order are followed so far.
 const GEARS: usize = 64;
 
 /// What assembly must meet at the start: a coordinate, or its rate, with its value.
@@ -413,7 +413,7 @@ impl Model {
         model
     }
 
-    /// The integrals of drives by speed or acceleration that read inputs or go on from where they are.
+    /// The integrals of drives by speed or acceleration that read inputs or continue from where they are.
     pub fn held_drives(&self) -> impl Iterator<Item = (&Drive, &Integral)> {
         self.drives.iter().filter_map(|d| match &d.value {
             TimeFunction::Integral(i) if i.is_twice() || !i.inputs().is_empty() => Some((d, i)),
@@ -482,7 +482,7 @@ impl Model {
         list
     }
 
-    /// Constraints on positions: joints, couplings, bare primitives, contacts of rolling bodies, and drives if asked for.
+    /// Constraints on positions: joints, couplings, bare primitives, contacts of rolling bodies, and drives if requested.
     pub fn constraints(&self, drives: bool) -> Vec<Constraint> {
         let contacts = self.rolling.iter().enumerate().filter_map(|(k, r)| {
             let (y, value) = r.contact.clone()?;

@@ -1,4 +1,4 @@
-//! Serde of what cannot derive it: codes by their pages, expressions as texts, bounds that may be missing.
+//! Serde implementations that cannot be derived: codes by their pages, expressions as texts, bounds that may be missing.
 
 use crate::codes;
 use crate::diagnostic::Code;
@@ -12,7 +12,7 @@ fn variable(k: u32) -> String {
     format!("x{k}")
 }
 
-/// A table that an expression calls, with the spline it stands for.
+/// A table that an expression calls, with the spline it represents.
 #[derive(Serialize, Deserialize)]
 struct Called {
     name: String,
@@ -74,7 +74,7 @@ impl<'de> Deserialize<'de> for Expr {
             Saved::Calling { text, tables } => (text, tables),
         };
         let tables: Option<Vec<Table>> = tables.into_iter().map(Called::table).collect();
-        let tables = tables.ok_or_else(|| D::Error::custom("the pieces of a table do not fit together"))?;
+        let tables = tables.ok_or_else(|| D::Error::custom("the pieces of a table are inconsistent"))?;
         Expr::parse_quantity(&text, &mut Meaning(tables)).map(|(expr, _)| expr).map_err(D::Error::custom)
     }
 }

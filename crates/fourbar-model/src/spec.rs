@@ -3,9 +3,13 @@
 //! Files are read into a [`ModelSpec`]; programs write one directly. [`ModelSpec::build`] checks it and gives the
 //! immutable [`crate::Model`]. Numbers are SI and radians; points are in the body's own frame unless a variant says world.
 
+mod body;
+mod event;
 mod task;
 
 pub use crate::event::EventSettings;
+pub use body::{BodySpec, Inertia, Orientation, Shape};
+pub use event::{ActionSpec, Direction, EventSpec, LimitOf, LimitSpec};
 pub use task::{MotorSpec, PathSpec, Profile, ThroughSpec};
 
 use crate::expr::{Dimension, Expr, Outside, Table};
@@ -20,13 +24,13 @@ pub type V3 = [f64; 3];
 
 /// A whole mechanism.
 ///
-/// With serde it is written as it stands here, which is not the format of files: `fourbar_io::write_model` writes that.
+/// With serde it is written as it is here, which is not the format of files: `fourbar_io::write_model` writes that.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ModelSpec {
     /// Free text.
     pub title: String,
-    /// Acceleration of gravity in the world; `None` means zero, and `check` says so.
+    /// Acceleration of gravity in the world; `None` means zero, and `check` reports this.
     pub gravity: Option<V3>,
     /// Bodies by name.
     pub bodies: Vec<(String, BodySpec)>,
@@ -91,95 +95,12 @@ pub struct BasicSpec {
     pub at: V3,
 }
 
-/// Bounds of a joint that it may touch but not pass.
-#[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
-#[serde(default)]
-pub struct LimitSpec {
-    /// Which coordinate is meant, where the joint has two; left out: its angle.
-    pub of: Option<LimitOf>,
-    /// Least value, m or rad.
-    pub min: Option<f64>,
-    /// Largest value, m or rad.
-    pub max: Option<f64>,
-    /// Least speed, m/s or rad/s.
-    pub speed_min: Option<f64>,
-    /// Largest speed, m/s or rad/s.
-    pub speed_max: Option<f64>,
-    /// Share of the speed that is left after an impact; left out: 0.
-    pub restitution: Option<f64>,
-    /// Where given the limit is a spring that acts beyond it, N/m^exponent or N m/rad^exponent.
-    pub stiffness: Option<f64>,
-    /// Its damping: effort per depth^exponent and speed; left out: from `restitution` and `speed`, or none.
-    pub damping: Option<f64>,
-    /// Exponent of the depth; left out: 1.5.
-    pub exponent: Option<f64>,
-    /// Speed of impact at which a spring with `restitution` has just that.
-    pub speed: Option<f64>,
-}
-
-/// A coordinate that a limit bounds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum LimitOf {
-    /// The angle.
-    Angle,
-    /// The distance.
-    Distance,
-}
-
-/// An expression whose zero changes something.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct EventSpec {
-    /// The expression, over the state.
-    pub when: StateExpr,
-    /// Which of its zeros count.
-    pub direction: Direction,
-    /// Whether it happens once only; left out: where it changes what the mechanism is made of.
-    pub once: Option<bool>,
-    /// How far the expression must have returned before the event can happen again; left out: 0.
-    pub rearm: Option<f64>,
-    /// The event that must have happened before.
-    pub after: Option<String>,
-    /// What is done.
-    pub actions: Vec<ActionSpec>,
-}
-
-/// Which zeros of an expression count.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub enum Direction {
-    /// All.
-    #[default]
-    Any,
-    /// Those through which it rises.
-    Rising,
-    /// Those through which it falls.
-    Falling,
-}
-
-/// What an event does.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub enum ActionSpec {
-    /// A joint, drive or force acts again.
-    Enable(String),
-    /// It acts no more, until it is enabled.
-    Disable(String),
-    /// A joint is held as it is.
-    Lock(String),
-    /// It is free again.
-    Release(String),
-    /// A joint, drive or force is gone for good.
-    Remove(String),
-    /// An input or a state takes a value.
-    Set(String, StateExpr),
-    /// The run ends.
-    Stop,
-}
-
 /// A plot of a page: columns of the result over time, or over another column.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlotSpec {
     /// Names of columns, or of what has columns `.x`, `.y`, `.z`.
     pub y: Vec<String>,
-    /// The column of the horizontal axis; left out: time.
+    /// The column of the horizontal axis; omitted: time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub x: Option<String>,
 }
@@ -191,8 +112,8 @@ pub struct TableSpec {
     pub points: Vec<[f64; 2]>,
     /// What happens at the first and the last point.
     pub ends: TableEnds,
-    /// What holds beyond them; left out: the tangent, or the last value where the slope at the ends is zero, and a run that
-    /// goes there says so.
+    /// What holds beyond them; omitted: the tangent, or the last value where the slope at the ends is zero, and a run that
+    /// goes there reports this.
     pub outside: Option<Outside>,
     /// Dimension of x, where given: the argument of a call is checked against it.
     pub x_dimension: Option<Dimension>,
@@ -252,140 +173,6 @@ pub struct OutputSpec {
     pub unit: Option<(String, f64)>,
 }
 
-/// A rigid body.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct BodySpec {
-    /// Mass.
-    pub mass: f64,
-    /// Inertia about the centre of mass, in body axes.
-    pub inertia: Inertia,
-    /// Origin of the body frame in the world at the start.
-    pub at: V3,
-    /// Orientation of the body frame in the world at the start.
-    pub orientation: Orientation,
-    /// Centre of mass in the body frame.
-    pub com: V3,
-    /// Velocity of the centre of mass, world.
-    pub velocity: V3,
-    /// Angular velocity, world.
-    pub omega: V3,
-    /// Shapes to draw; empty means made from the joints.
-    pub shapes: Vec<Shape>,
-}
-
-impl Default for BodySpec {
-    fn default() -> Self {
-        Self {
-            mass: 1.0,
-            inertia: Inertia::Principal([1.0; 3]),
-            at: [0.0; 3],
-            orientation: Orientation::World,
-            com: [0.0; 3],
-            velocity: [0.0; 3],
-            omega: [0.0; 3],
-            shapes: Vec::new(),
-        }
-    }
-}
-
-/// Rotational inertia about the centre of mass.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub enum Inertia {
-    /// Principal values along the body axes.
-    Principal(V3),
-    /// Tensor entries xx, yy, zz, xy, xz, yz (the entries of the matrix, not the positive products).
-    Tensor([f64; 6]),
-    /// A point mass.
-    Point,
-}
-
-/// How a frame stands in another one.
-#[derive(Clone, Copy, Debug, PartialEq, Default, Serialize, Deserialize)]
-pub enum Orientation {
-    /// Parallel to the world.
-    #[default]
-    World,
-    /// A turn about an axis.
-    AxisAngle {
-        /// Axis of the turn, any length but zero.
-        axis: V3,
-        /// Angle in radians.
-        angle: f64,
-    },
-    /// Quaternion w, x, y, z, any length but zero.
-    Quaternion([f64; 4]),
-    /// Rotation matrix, rows.
-    Matrix([V3; 3]),
-    /// World directions of the body's x and (about) y axes.
-    Axes {
-        /// Direction of x.
-        x: V3,
-        /// A direction in the half-plane of y.
-        y: V3,
-    },
-    /// Euler angles: about z, the new x, the new z.
-    Zxz(V3),
-}
-
-/// A shape to draw, in the body frame.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "type", rename_all = "kebab-case")]
-pub enum Shape {
-    /// A box by its full size.
-    Box {
-        /// Edge lengths.
-        size: V3,
-        /// Centre.
-        at: V3,
-    },
-    /// A cylinder between two points.
-    Cylinder {
-        /// Centre of one end.
-        from: V3,
-        /// Centre of the other.
-        to: V3,
-        /// Radius.
-        radius: f64,
-    },
-    /// A ball.
-    Sphere {
-        /// Centre.
-        at: V3,
-        /// Radius.
-        radius: f64,
-    },
-    /// A rod with round ends.
-    Rod {
-        /// One end.
-        from: V3,
-        /// The other.
-        to: V3,
-        /// Radius.
-        radius: f64,
-    },
-    /// A flat plate spanned by points.
-    Plate {
-        /// Corners in order.
-        points: Vec<V3>,
-        /// Thickness.
-        thickness: f64,
-    },
-    /// A mesh file beside the model.
-    Mesh {
-        /// Path relative to the model's folder.
-        file: String,
-        /// Factor from file units to metres.
-        scale: f64,
-        /// Origin of the mesh in the body frame.
-        #[serde(default)]
-        at: V3,
-        /// How the mesh stands in the body frame.
-        #[serde(default)]
-        orientation: Orientation,
-    },
-}
-
 /// A place on a body.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Place {
@@ -432,7 +219,7 @@ pub struct FrameSpec {
     pub at: V3,
     /// Axis (z of the joint frame).
     pub axis: V3,
-    /// Reference direction of the angle (x of the joint frame); left out: chosen so that the coordinate is zero as drawn.
+    /// Reference direction of the angle (x of the joint frame); omitted: chosen so that the coordinate is zero as drawn.
     pub x: Option<V3>,
 }
 
@@ -454,7 +241,7 @@ pub enum JointSpec {
         from: Place,
         /// Point on the moving body.
         to: Place,
-        /// Length; as drawn where left out.
+        /// Length; as drawn where omitted.
         length: Option<f64>,
     },
     /// Keeps the angle between two directions.
@@ -463,7 +250,7 @@ pub enum JointSpec {
         bodies: [String; 2],
         /// Direction on the base and on the moving body.
         axes: [At; 2],
-        /// Angle; as drawn where left out.
+        /// Angle; as drawn where omitted.
         angle: Option<f64>,
     },
     /// A point of the moving body follows a curve of the base.
@@ -476,7 +263,7 @@ pub enum JointSpec {
         at: At,
         /// Radius of the follower: the point keeps this distance from the curve.
         radius: f64,
-        /// The side of the curve on which the follower runs; as drawn where left out.
+        /// The side of the curve on which the follower runs; as drawn where omitted.
         side: Option<Side>,
     },
     /// Coordinate of the second joint = ratio x coordinate of the first + as drawn.
@@ -526,7 +313,7 @@ pub enum CurvePoints {
         at: V3,
         /// Its normal.
         normal: V3,
-        /// Direction of the first coordinate; left out: x of the frame, or y where the normal is near x.
+        /// Direction of the first coordinate; omitted: x of the frame, or y where the normal is near x.
         x: Option<V3>,
     },
     /// Three coordinates; the points must lie in one plane.
@@ -764,7 +551,7 @@ impl std::fmt::Display for StateVariable {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct StudySpec {
-    /// `kinematics` or `dynamics`; left out: dynamics, or kinematics where the drives leave no freedom.
+    /// `kinematics` or `dynamics`; omitted: dynamics, or kinematics where the drives leave no freedom.
     pub analysis: Option<String>,
     /// Formulation by name; `auto` chooses.
     pub formulation: Option<String>,

@@ -1,6 +1,6 @@
-//! What is made of pieces in a mechanism: expressions with conditions, steps and their like, and forces that act on one side only.
+//! Piecewise elements of a mechanism: expressions with conditions or steps, and one-sided forces.
 //!
-//! Between two events each of them keeps its piece, and [`Model::in_mode`] leaves nothing but the pieces in force, which go on smoothly
+//! Between two events each of them keeps its piece, and [`Model::in_mode`] leaves nothing but the pieces in force, which continue smoothly
 //! beyond their ends. So formulations meet neither jumps nor kinks; whoever moves a mechanism watches the guards.
 
 use crate::expr::{Guards, Pieces};
@@ -147,7 +147,8 @@ impl Model {
         }
     }
 
-    fn law_of(&self, s: Switching) -> Option<&crate::force::StateLaw> {
+    /// The expression of the state, for a rate of a state or a law of a force.
+    pub fn law_of(&self, s: Switching) -> Option<&crate::force::StateLaw> {
         match s {
             Switching::State(k) => Some(&self.states[k].rate),
             Switching::Law(k, l) => self.forces[k].1.touches().laws.get(l).copied(),
@@ -155,7 +156,8 @@ impl Model {
         }
     }
 
-    fn own_of(&self, s: Switching, x: &Plain<'_>) -> (f64, f64) {
+    /// The coordinate and rate of its own that the expression of a force may read.
+    pub fn own_of(&self, s: Switching, x: &Plain<'_>) -> (f64, f64) {
         if let Switching::Law(k, _) = s { self.forces[k].1.own_coordinate(self, x) } else { (0.0, 0.0) }
     }
 

@@ -8,17 +8,17 @@ use serde::{Deserialize, Serialize};
 const MOST: usize = 64;
 /// Nodes may be off the sums of their rows by the rounding of written numbers.
 const WRITTEN: f64 = 1e-9;
-/// Where it stands in a file.
+/// Where it is in a file.
 const PLACE: &str = "study.integrator.tableau";
 
 /// The tableau of an explicit method.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TableauSpec {
-    /// Rows of the matrix, from the first stage on or from the second; entries on and above the diagonal are zero or left out.
+    /// Rows of the matrix, from the first stage on or from the second; entries on and above the diagonal are zero or omitted.
     pub a: Vec<Vec<f64>>,
     /// Weights of the result.
     pub b: Vec<f64>,
-    /// Nodes; left out: the sums of the rows.
+    /// Nodes; omitted: the sums of the rows.
     pub c: Option<Vec<f64>>,
     /// Weights of a second result of another order, whose difference estimates the error.
     pub estimate: Option<Vec<f64>>,

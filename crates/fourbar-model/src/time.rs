@@ -59,7 +59,7 @@ pub struct Seam {
     pub sides: [[f64; 3]; 2],
 }
 
-/// Times at which a function of pieces is looked at, and seams that are followed, at most.
+/// Times at which a function of pieces is examined, and seams that are followed, at most.
 const LOOKS: usize = 2048;
 const SEAMS: usize = 4096;
 
@@ -183,7 +183,7 @@ pub struct Integral {
     twice: bool,
     /// Inputs that the rate reads as its variables from 1 on, by their place in the model.
     inputs: Vec<usize>,
-    /// Whether it goes on from wherever it is put, which may be elsewhere than where its rate leads from time zero.
+    /// Whether it continues from wherever it is put, which may be elsewhere than where its rate leads from time zero.
     placed: bool,
     course: Arc<Mutex<Vec<Piece>>>,
 }
@@ -248,7 +248,7 @@ impl Integral {
         Self { course: Arc::new(Mutex::new(course)), ..self.clone() }
     }
 
-    /// The same on some pieces of its rate, with a course of its own that has to be placed.
+    /// The same on some pieces of its rate, with its own course that has to be placed.
     fn in_pieces(&self, pieces: &[i64]) -> Self {
         Self { rate: self.rate.in_pieces(pieces), placed: true, ..self.own() }
     }

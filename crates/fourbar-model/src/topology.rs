@@ -135,7 +135,7 @@ pub fn is_forest(model: &Model) -> bool {
 /// Things that are joined one after the other, and which of them hang together.
 #[derive(Clone, Debug)]
 pub struct Groups {
-    /// Another member of the same group; the smallest stands for itself.
+    /// Another member of the same group; the smallest represents itself.
     root: Vec<usize>,
 }
 

@@ -44,7 +44,7 @@ pub fn numbers(what: &str, given: &Bound<'_, PyAny>, shape: &[usize]) -> PyResul
     }
     let values: Vec<f64> = array.as_array().iter().copied().collect();
     match values.iter().position(|x| !x.is_finite()) {
-        Some(k) => Err(PyValueError::new_err(format!("{what} holds {}, which is not a finite number", values[k]))),
+        Some(k) => Err(PyValueError::new_err(format!("{what} contains {}, which is not a finite number", values[k]))),
         None => Ok(values),
     }
 }

@@ -10,7 +10,7 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Time between two looks for Ctrl-C.
+/// Time between two searches for Ctrl-C.
 const EVERY: Duration = Duration::from_millis(50);
 /// How long a call waits for a computation that was told to stop.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -21,7 +21,7 @@ const STACK: usize = 16 << 20;
 fn broken(py: Python<'_>, why: &(dyn Any + Send)) -> PyErr {
     let text = why.downcast_ref::<&str>().map(|s| (*s).to_string()).or_else(|| why.downcast_ref::<String>().cloned());
     let message = format!("the computation broke off: {}", text.unwrap_or_else(|| "nothing more is known".into()));
-    raised(py, &[Diagnostic::new("S252", message).help("this is a fault of the program; please report it with the mechanism")], "")
+    raised(py, &[Diagnostic::new("S252", message).help("this is a bug; please report it with the mechanism")], "")
 }
 
 /// Computes without the interpreter's lock.
@@ -51,7 +51,7 @@ impl Drop for Flag {
     }
 }
 
-/// Computes something that looks at a flag and ends soon after it is set: Ctrl-C sets it, and the call waits for the end. `heard` is called
+/// Computes something that examines a flag and ends soon after it is set: Ctrl-C sets it, and the call waits for the end. `heard` is called
 /// now and then with the interpreter's lock; its exception has the same effect.
 pub fn stoppable<T: Send + 'static>(
     py: Python<'_>,
@@ -72,7 +72,7 @@ pub fn stoppable<T: Send + 'static>(
     raised.map_or(Ok(value), Err)
 }
 
-/// Computes on a thread of its own that heeds a flag, which it also gets: Ctrl-C sets it, and the call waits for the end. Where that takes
+/// Computes on its own thread that heeds a flag, which it also gets: Ctrl-C sets it, and the call waits for the end. Where that takes
 /// longer than [`PATIENCE`], or at a second Ctrl-C, the call ends before the thread does.
 pub fn interruptible<T: Send + 'static>(py: Python<'_>, f: impl FnOnce(&'static AtomicBool) -> T + Send + 'static) -> PyResult<T> {
     // The flag belongs to the thread too: nobody else gets it before both are done with it.
@@ -93,7 +93,7 @@ pub fn interruptible<T: Send + 'static>(py: Python<'_>, f: impl FnOnce(&'static 
     heard.map_or(Ok(value), |(e, _)| Err(e))
 }
 
-/// Computes on a thread of its own and looks up now and then; an error of `look` leaves it alone.
+/// Computes on its own thread and looks up now and then; an error of `look` leaves it alone.
 fn waited<T: Send + 'static>(
     py: Python<'_>,
     f: impl FnOnce() -> T + Send + 'static,
@@ -118,7 +118,7 @@ fn waited<T: Send + 'static>(
     }
 }
 
-/// Listens for Ctrl-C while the engine asks whether it may go on.
+/// Listens for Ctrl-C while the engine asks whether it may continue.
 pub struct Listener {
     last: Instant,
     /// What is called with the time reached and the end, now and then.
@@ -133,7 +133,7 @@ impl Listener {
         Self { last: Instant::now(), progress, raised: None }
     }
 
-    /// Whether the computation may go on.
+    /// Whether the computation may continue.
     pub fn go_on(&mut self, t: f64, t_end: f64) -> bool {
         if self.raised.is_some() {
             return false;

@@ -4,7 +4,7 @@
 //! `state` give the engine's simulation and evaluation, `analyses` what `check`, `verify`, equilibria, modes and linear models say, and
 //! `export` writes results; `verbs` answers the verbs of the command that need no arrays, `sweep` runs cases of a sweep, and `words` says advice in Python's terms. Numbers go to numpy arrays; reports go as JSON and become dictionaries in Python.
 //!
-//! Every call that takes long releases the interpreter's lock and looks for Ctrl-C; a panic becomes an exception of the package.
+//! Every call that takes long releases the interpreter's lock and searches for Ctrl-C; a panic becomes an exception of the package.
 #![allow(non_snake_case)]
 
 mod analyses;

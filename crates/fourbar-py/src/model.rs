@@ -33,7 +33,7 @@ pub struct Core {
     source: Source,
     /// What was read.
     pub loaded: Loaded,
-    /// The mechanism; settled where the file asks for that.
+    /// The mechanism; settled where the file requires that.
     pub model: Arc<Model>,
     /// The mechanism as drawn, where it was settled.
     settled: Option<Arc<Model>>,

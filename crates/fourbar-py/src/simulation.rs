@@ -17,7 +17,7 @@ use std::time::Instant;
 
 /// A mechanism that is held at a time and can be moved on. `Model.simulation()` makes it.
 ///
-/// Calls of two threads on one simulation do not wait for each other: the second one is refused.
+/// Calls of two threads on one simulation do not wait for each other: the second one is rejected.
 #[pyclass(frozen, module = "fourbar")]
 pub struct Simulation {
     core: Py<Core>,
@@ -32,7 +32,7 @@ struct Held {
 }
 
 impl Held {
-    /// Everything needed to go on from here: what the engine saves, and with it the signs of the quaternions.
+    /// Everything needed to continue from here: what the engine saves, and with it the signs of the quaternions.
     fn save(&self) -> Result<String, serde_json::Error> {
         let mut text = self.simulation.save();
         text.truncate(text.trim_end().len().saturating_sub(1));
@@ -42,7 +42,7 @@ impl Held {
 
     fn restore(&mut self, saved: &str) -> Result<(), Diagnostic> {
         self.simulation.restore(saved)?;
-        // Checkpoints of Rust have none: the next row begins anew.
+        // Checkpoints of Rust have none: the next row begins again.
         let v: serde_json::Value = serde_json::from_str(saved).unwrap_or_default();
         let signs: Vec<f64> = serde_json::from_value(v["quaternions"].clone()).unwrap_or_default();
         if self.recorder.restore_from(&signs).is_none() {
@@ -60,7 +60,7 @@ fn refuse_ended(s: &engine::Simulation) -> Result<(), Diagnostic> {
     let by = s.ended_by().map_or("an event".to_string(), |name| format!("event `{name}`"));
     let message = format!("the motion has ended at t = {} s: {by} stops it", fourbar::diagnostic::number(s.t()));
     let d = Diagnostic::new("U315", message).names(s.ended_by().map(String::from)).time(s.t());
-    Err(d.help("`sim.ended` says so before; `sim.restore(saved)` and `sim.state = ...` go on from elsewhere"))
+    Err(d.help("check `sim.ended` first; `sim.restore(saved)` and `sim.state = ...` continue from another state"))
 }
 
 impl Simulation {
@@ -111,7 +111,7 @@ impl Simulation {
     }
 }
 
-/// Moves to a time. Where Ctrl-C stops it on the way it goes on from where it was; work is counted anew from there.
+/// Moves to a time. Where Ctrl-C stops it on the way it continues from where it was; work is counted again from there.
 fn advanced(s: &mut engine::Simulation, t: f64, listener: &mut Listener) -> Result<(), Diagnostic> {
     if t > s.t() && t.is_finite() {
         refuse_ended(s)?;
@@ -123,7 +123,7 @@ fn advanced(s: &mut engine::Simulation, t: f64, listener: &mut Listener) -> Resu
     s.set_state(&at)
 }
 
-/// Why a state that was taken in another mode is refused.
+/// Why a state that was taken in another mode is rejected.
 fn of_another_mode(here: &engine::InMode, state: &State, d: Diagnostic) -> Diagnostic {
     let list = |names: Vec<&str>| names.iter().map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", ");
     let (more, less) = (here.acts_beside(state.mode()), state.mode().acts_beside(here));
@@ -209,7 +209,7 @@ impl Simulation {
         })
     }
 
-    /// Lets steps of the integrator pass the times that are asked for, up to a time before which nothing will be changed: instants in
+    /// Lets steps of the integrator pass the times that are requested, up to a time before which nothing will be changed: instants in
     /// between are interpolated, which is quicker where they are close together.
     fn run_ahead(&self, until: f64) -> PyResult<()> {
         if until.is_nan() || until == f64::INFINITY {
@@ -221,7 +221,7 @@ impl Simulation {
         })
     }
 
-    /// The state at present, with what events, limits and friction have made of the mechanism. Setting it goes on from another consistent
+    /// The state at present, with what events, limits and friction have made of the mechanism. Setting it continues from another consistent
     /// state, at any time; events that have happened have happened, only `restore` undoes them.
     #[getter]
     fn state(&self, py: Python<'_>) -> PyResult<State> {
@@ -308,7 +308,7 @@ impl Simulation {
         })
     }
 
-    /// Everything needed to go on from here, as text; numbers survive to the bit.
+    /// Everything needed to continue from here, as text; numbers survive to the bit.
     fn save(&self) -> PyResult<String> {
         self.with(|held| held.save().map_err(|e| PyValueError::new_err(e.to_string())))
     }

@@ -66,7 +66,7 @@ fn listed(text: &str) -> String {
     }
 }
 
-/// Replaces what stands between backticks.
+/// Replaces what is between backticks.
 fn words(text: &str, calls: &[(&str, &str)]) -> String {
     let mut out = String::with_capacity(text.len());
     for (k, part) in text.split('`').enumerate() {
@@ -107,7 +107,7 @@ fn quoted(text: &str, calls: &[(&str, &str)]) -> Option<String> {
                 _ if name == "columns" && value.contains(',') => {
                     format!("columns=[{}]", value.split(',').map(literal).collect::<Vec<_>>().join(", "))
                 }
-                // What stands for something else is not a text.
+                // What represents something else is not a text.
                 _ if value.chars().all(|c| c.is_ascii_uppercase()) => format!("{keyword}={value}"),
                 _ => format!("{keyword}={}", literal(value)),
             },

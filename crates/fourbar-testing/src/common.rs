@@ -69,7 +69,7 @@ pub fn run(model: &Model, study: &Study) -> (Trajectory, Report) {
     (trajectory, report)
 }
 
-/// Keeps the rows of a run, stops it after some of them, and keeps the checkpoint it could go on from.
+/// Keeps the rows of a run, stops it after some of them, and keeps the checkpoint it could continue from.
 pub struct Stopping {
     /// Rows so far.
     pub rows: Vec<Vec<f64>>,

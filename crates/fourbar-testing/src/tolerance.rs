@@ -1,6 +1,6 @@
-//! Errors of whole runs against the tolerance they were asked for.
+//! Errors of whole runs against the tolerance they were requested.
 //!
-//! A mechanism is run once as accurately as it can be, and once from a start beside its own: by how much the disturbance has grown says what
+//! A mechanism is run once as accurately as it can be, and once from a start beside its own: by how much the disturbance has grown states what
 //! any method must be allowed, since its errors grow alike. The error of a run is its largest distance from the truth at all output times,
 //! of positions over the characteristic length and of angles in radians; its ratio is that error over tolerance and growth.
 
@@ -15,10 +15,10 @@ use std::time::Duration;
 
 /// Output times of a run.
 const OUTPUTS: f64 = 40.0;
-/// Tolerance of the truth, and of a second run that says how far it can be trusted.
+/// Tolerance of the truth, and of a second run that states how far it can be trusted.
 const TRUE: f64 = 1e-12;
 const SECOND: f64 = 1e-11;
-/// Who is asked for the truth, the most accurate first.
+/// Who is requested the truth, the most accurate first.
 const ASKED: [(&str, &str); 3] = [("natural", "taylor"), ("grcr", "dop853"), ("lie", "dop853")];
 /// Integrators without an error estimate.
 const FIXED: [&str; 8] = ["euler", "rk4", "moreau", "cg3", "cg4", "cf3", "cf4", "tableau"];

@@ -1,4 +1,4 @@
-//! The border of WebAssembly: the page asks for room, writes its request there, calls, and reads reply and row where they stand.
+//! The border of WebAssembly: the page requires room, writes its request there, calls, and reads reply and row where they stand.
 //!
 //! Only buffers that belong to this module are handed out, as addresses; nothing is read through a pointer here, so that the only
 //! thing beyond safe Rust is that functions keep their names.

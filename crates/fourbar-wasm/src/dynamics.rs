@@ -1,43 +1,56 @@
 //! A mechanism that moves by itself, with a hand that may hold a point of it by a spring.
 
 use crate::requests::Hand;
+use crate::{hand, motors};
 use fourbar::Diagnostic;
 use fourbar::analysis::assembly::update_turns;
-use fourbar::events::Happened;
-use fourbar::mechanism::{Mechanism, on};
+use fourbar::events::{Happened, Kind};
+use fourbar::mechanism::Mechanism;
 use fourbar::model::Model;
 use fourbar::motion::Instant;
+
 use fourbar::simulation::Simulation;
-use fourbar::spec::{InputSpec, ModelSpec};
+use fourbar::spec::{ActionSpec, ModelSpec};
 use fourbar::state::Configuration;
 use fourbar::study::{Analysis, Study};
 use std::sync::Arc;
 
-/// Name of the point that the hand holds, and of its inputs.
-const HAND: &str = "fourbar_hand";
-const INPUTS: [&str; 3] = ["fourbar_hand_x", "fourbar_hand_y", "fourbar_hand_z"];
-/// Circular frequency of the whole mass on the spring of the hand, rad/s, and its damping ratio.
-const FREQUENCY: f64 = 16.0;
-const DAMPING: f64 = 0.8;
 /// Longest time of one call, s: a page that was hidden goes on where it was.
 const LONGEST: f64 = 0.25;
 
 /// The simulation, and what it was made from.
 pub struct Dynamics {
     spec: ModelSpec,
+    study: Study,
+    /// Where the motors begin, at time zero; none where they go on as their functions of time say.
+    begin: Option<Configuration>,
     simulation: Simulation,
     /// Body and point that the hand holds.
     held: Option<(String, [f64; 3])>,
+    /// Bodies that have a hand in the simulation, by their place.
+    hands: Vec<usize>,
     inputs: Vec<(String, f64)>,
     /// Events that the page has been told of.
     told: usize,
+    /// Work and losses of the simulations before this one, J.
+    before: [f64; 2],
 }
 
 impl Dynamics {
-    /// Starts at a state of a model that has the same bodies, velocities included.
-    pub fn new(spec: ModelSpec, model: &Model, at: &Configuration, inputs: &[(String, f64)]) -> Result<Self, Vec<Diagnostic>> {
-        let simulation = simulation(&spec, None, model, at, inputs)?;
-        Ok(Self { spec, simulation, held: None, inputs: inputs.to_vec(), told: 0 })
+    /// Starts at a state of a model that has the same bodies, velocities included. A pose that the motors have not led to is where they begin,
+    /// at time zero.
+    pub fn new(
+        spec: ModelSpec,
+        study: &Study,
+        model: &Model,
+        at: &Configuration,
+        inputs: &[(String, f64)],
+    ) -> Result<Self, Vec<Diagnostic>> {
+        let begin = (!spec.drives.is_empty() && !motors::led(model, at)).then(|| Configuration { t: 0.0, ..at.clone() });
+        let hands = hand::bodies(&spec, model, None);
+        let from = begin.as_ref();
+        let simulation = simulation((&spec, study), from, &hands, model, from.unwrap_or(at), inputs)?;
+        Ok(Self { study: study.clone(), begin, simulation, held: None, hands, inputs: inputs.to_vec(), told: 0, before: [0.0; 2], spec })
     }
 
     /// Time since the start, s.
@@ -58,15 +71,20 @@ impl Dynamics {
     pub fn advance(&mut self, by: f64, hand: Option<&Hand>, model: &Model) -> Result<(), Vec<Diagnostic>> {
         let grip = hand.map(|h| (h.body.clone(), h.at));
         if grip != self.held {
-            let at = self.instant(model).configuration();
-            self.simulation = simulation(&self.spec, hand, model, &at, &self.inputs)?;
+            self.let_go(model).map_err(|d| vec![d])?;
+            let hands = hand::bodies(&self.spec, model, hand);
+            if hands != self.hands {
+                let now = self.instant(model);
+                let begin = self.begin.as_ref();
+                self.simulation = simulation((&self.spec, &self.study), begin, &hands, model, &now.configuration(), &self.inputs)?;
+                self.before = [now.work, now.switched.as_ref().map_or(0.0, |x| x.lost)];
+                self.hands = hands;
+                self.told = 0;
+            }
             self.held = grip;
-            self.told = 0;
         }
         if let Some(h) = hand {
-            for (name, x) in INPUTS.iter().zip(h.to) {
-                self.set(name, x).map_err(|d| vec![d])?;
-            }
+            self.hold(model, h).map_err(|d| vec![d])?;
         }
         let by = if by.is_finite() { by.clamp(0.0, LONGEST) } else { 0.0 };
         if by > 0.0 {
@@ -75,12 +93,37 @@ impl Dynamics {
         Ok(())
     }
 
+    /// The body that the hand holds, by its place.
+    fn held_body(&self, model: &Model) -> Option<usize> {
+        let (name, _) = self.held.as_ref()?;
+        self.hands.iter().copied().find(|b| model.bodies[*b].name == *name)
+    }
+
+    /// The hand pulls.
+    fn hold(&mut self, model: &Model, hand: &Hand) -> Result<(), Diagnostic> {
+        let Some(body) = self.held_body(model) else { return Ok(()) };
+        hand::inputs(model, body, Some(hand)).iter().try_for_each(|(name, x)| self.set(name, *x))
+    }
+
+    /// It does no more.
+    fn let_go(&mut self, model: &Model) -> Result<(), Diagnostic> {
+        let Some(body) = self.held_body(model) else { return Ok(()) };
+        hand::inputs(model, body, None).iter().try_for_each(|(name, x)| self.set(name, *x))
+    }
+
     /// What has happened since the last question.
     pub fn happened(&mut self) -> Vec<Happened> {
         let all = self.simulation.events();
         let new = all.get(self.told..).unwrap_or_default().to_vec();
         self.told = all.len();
         new
+    }
+
+    /// The last event that has changed what the mechanism is made of, which a mechanism made anew does not know.
+    pub fn changed_by(&self) -> Option<&str> {
+        let changes = |a: &ActionSpec| !matches!(a, ActionSpec::Set(..) | ActionSpec::Stop);
+        let event = |name: &str| self.spec.events.iter().any(|(n, e)| n == name && e.actions.iter().any(changes));
+        self.simulation.events().iter().rev().find(|h| h.kind == Kind::Event && event(&h.name)).map(|h| h.name.as_str())
     }
 
     /// Sets an input.
@@ -100,41 +143,37 @@ impl Dynamics {
         out.z = auxiliaries(self.simulation.model(), model, &from.z);
         out.reactions.truncate(model.joints.len());
         if self.simulation.model().drives.len() != model.drives.len() {
-            let state = Configuration { z: out.z.clone(), ..from.configuration() };
-            let mut bare = Instant::new(model, &Configuration { turns: turns(model, &state), ..state });
-            bare.a.clone_from(&from.a);
-            bare.reactions.clone_from(&out.reactions);
-            return bare;
+            let state = Configuration { z: out.z, ..from.configuration() };
+            let bare = Instant::new(model, &Configuration { turns: turns(model, &state), ..state });
+            // Of the motors there is nothing; all else is as it was.
+            out = Instant { turns: bare.turns, z: bare.z, efforts: bare.efforts, ..out };
+        }
+        out.work += self.before[0];
+        if let Some(switched) = &mut out.switched {
+            switched.lost += self.before[1];
         }
         out
     }
 }
 
-/// A simulation of a mechanism, with a hand where there is one, from a state of `model`.
+/// A simulation of a mechanism with hands, from a state of `model`; `begin` is where its motors begin.
 fn simulation(
-    spec: &ModelSpec,
-    hand: Option<&Hand>,
+    (spec, study): (&ModelSpec, &Study),
+    begin: Option<&Configuration>,
+    hands: &[usize],
     model: &Model,
     at: &Configuration,
     inputs: &[(String, f64)],
 ) -> Result<Simulation, Vec<Diagnostic>> {
-    let list = |e: fourbar::Error| e.into_diagnostics();
-    let mass: f64 = model.bodies.iter().skip(1).map(|b| b.mass).sum();
-    let mut made = Mechanism::new().with(|s| *s = spec.clone());
-    if let Some(h) = hand {
-        let (k, c) = (mass * FREQUENCY * FREQUENCY, 2.0 * DAMPING * mass * FREQUENCY);
-        let law = |n: usize| format!("{k:?}*({} - {HAND}.{axis}) - {c:?}*{HAND}.v{axis}", INPUTS[n], axis = ["x", "y", "z"][n]);
-        let laws: [String; 3] = std::array::from_fn(law);
-        made = made
-            .with(|s| {
-                s.inputs.extend(INPUTS.iter().zip(h.to).map(|(n, x)| ((*n).to_string(), InputSpec { default: x, ..InputSpec::default() })))
-            })
-            .point(HAND, on(&h.body, h.at))
-            .force("fourbar_hand_spring", on(&h.body, h.at), laws)
-            .end();
+    let made = hand::with_hands(Mechanism::new().with(|s| *s = spec.clone()), model, hands);
+    let mut own = made.build().map_err(|e| e.into_diagnostics())?;
+    if let Some(begin) = begin {
+        let begin = Configuration { turns: turns(&own, begin), ..begin.clone() };
+        motors::begin_at(&mut own, &begin);
     }
-    let own = Arc::new(made.build().map_err(list)?);
-    let mut study = Study::of(&own);
+    let own = Arc::new(own);
+    // The state says how it is assembled.
+    let mut study = Study { mode: None, ..study.clone() };
     if own.drives.is_empty() {
         // A study of kinematics has nothing to follow without its motors.
         study.analysis = Some(Analysis::Dynamics);
@@ -152,7 +191,7 @@ fn simulation(
     Ok(simulation)
 }
 
-/// Counted angles of another model with the same bodies: kept where there are as many, else counted anew.
+/// Counted angles of another model with the same bodies: kept where there are as many, else counted again.
 fn turns(model: &Model, state: &Configuration) -> Vec<f64> {
     if state.turns.len() == model.angles.len() {
         return state.turns.clone();
@@ -162,14 +201,21 @@ fn turns(model: &Model, state: &Configuration) -> Vec<f64> {
     turns
 }
 
-/// Inputs and states of one model for another, by name.
+/// Inputs, their slopes and states of one model for another, by name.
 fn auxiliaries(from: &Model, to: &Model, z: &[f64]) -> Vec<f64> {
-    let names = |m: &Model| m.inputs.iter().map(|i| i.name.clone()).chain(m.states.iter().map(|s| s.name.clone())).collect::<Vec<_>>();
-    let (there, mut out) = (names(from), to.start_auxiliaries());
-    for (x, name) in out.iter_mut().zip(names(to)) {
-        if let Some(k) = there.iter().position(|n| *n == name) {
-            *x = z.get(k).copied().unwrap_or(*x);
+    let mut out = to.start_auxiliaries();
+    let mut carry = |place: usize, there: Option<usize>| {
+        if let Some(x) = there.and_then(|k| z.get(k)) {
+            out[place] = *x;
         }
+    };
+    for (k, input) in to.inputs.iter().enumerate() {
+        let there = from.inputs.iter().position(|i| i.name == input.name);
+        carry(k, there);
+        carry(to.inputs.len() + k, there.map(|n| from.inputs.len() + n));
+    }
+    for (k, state) in to.states.iter().enumerate() {
+        carry(to.first_state() + k, from.states.iter().position(|s| s.name == state.name).map(|n| from.first_state() + n));
     }
     out
 }

@@ -7,6 +7,8 @@
 
 pub mod border;
 mod dynamics;
+mod hand;
+mod motors;
 mod requests;
 mod session;
 mod words;
@@ -32,8 +34,8 @@ impl Live {
     pub fn answer(&mut self, request: &str) -> String {
         let reply = match serde_json::from_str::<Request>(request) {
             Ok(request) => self.reply(request),
-            Err(e) => words::refused(&[fourbar::Diagnostic::new("U471", format!("the page asked for something unknown: {e}"))
-                .help("this is a fault of the page; please report it with the file")]),
+            Err(e) => words::refused(&[fourbar::Diagnostic::new("U471", format!("unknown request of the page: {e}"))
+                .help("this is a bug in the page; please report it with the file")]),
         };
         reply.to_string()
     }
@@ -44,8 +46,8 @@ impl Live {
     }
 
     fn reply(&mut self, request: Request) -> Value {
-        if let Request::Load { text, set } = request {
-            return match Session::load(text.clone(), set) {
+        if let Request::Load { text, set, study } = request {
+            return match Session::load(text.clone(), set, &study) {
                 Ok(session) => {
                     let reply = session.described();
                     session.row(&mut self.row);

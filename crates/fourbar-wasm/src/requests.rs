@@ -13,6 +13,9 @@ pub enum Request {
         /// Names and values.
         #[serde(default)]
         set: Vec<(String, String)>,
+        /// Settings of the study that differ from those of the file, as [`fourbar::study::Study`] has them.
+        #[serde(default)]
+        study: serde_json::Map<String, serde_json::Value>,
     },
     /// Moves a point of a body after the pointer, joints closed, drives free.
     Drag {
@@ -31,6 +34,10 @@ pub enum Request {
         origins: Vec<[f64; 3]>,
         /// Unit quaternions, scalar part first, body to world.
         quaternions: Vec<[f64; 4]>,
+        /// Velocities of bodies, angles of joints and states there, by the names of their columns in SI units. Bodies without a velocity
+        /// rest, states that are left out are as at the start.
+        #[serde(default)]
+        values: Vec<(String, f64)>,
     },
     /// Back to the start.
     Reset {},
@@ -39,7 +46,7 @@ pub enum Request {
         /// Which.
         number: usize,
     },
-    /// Starts to move from the present pose, at rest.
+    /// Starts to move from the present state. Motors that have not led to the present pose begin there, at time zero.
     Start {
         /// Whether gravity acts.
         gravity: bool,

@@ -4,9 +4,10 @@ use crate::dynamics::Dynamics;
 use crate::requests::{Hand, Request};
 use crate::{done, words};
 use fourbar::Diagnostic;
-use fourbar::analysis::assembly::{self, Assembled};
+use fourbar::analysis::assembly::Assembled;
 use fourbar::analysis::drag::{Drag, Grip};
 use fourbar::evaluate::Evaluation;
+use fourbar::inputs::Course;
 use fourbar::model::Model;
 use fourbar::motion::Instant;
 use fourbar::spec::ModelSpec;
@@ -19,8 +20,9 @@ use fourbar_io::page::{Note, RunSummary, Shown, data};
 use fourbar_io::results::Table;
 use fourbar_io::{Loaded, ReadOptions, read_own_model};
 use nalgebra::{Quaternion, UnitQuaternion, Vector3};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use std::cell::RefCell;
+use std::collections::HashMap;
 
 /// Assembly modes that a page shows.
 const MODES: usize = 6;
@@ -36,25 +38,31 @@ pub struct Session {
     at: Configuration,
     /// The present instant.
     now: Instant,
+    /// The mechanism it is an instant of, where that is not the one of the file: gravity may be off.
+    moved: Option<Box<Model>>,
     drag: Drag,
     dynamics: Option<Dynamics>,
     findings: Option<Box<Findings>>,
     recorder: RefCell<Recorder>,
+    /// The study of the file with the settings that were given beside it, and with inputs that were set.
+    study: Study,
     inputs: Vec<(String, f64)>,
 }
 
 impl Session {
     /// Reads, checks, builds and assembles; a mechanism that cannot be assembled is kept as it is drawn.
-    pub fn load(text: String, set: Vec<(String, String)>) -> Result<Self, Vec<Diagnostic>> {
+    pub fn load(text: String, set: Vec<(String, String)>, settings: &Map<String, Value>) -> Result<Self, Vec<Diagnostic>> {
         let loaded = read_own_model(&text, &ReadOptions { set: &set, ..ReadOptions::default() }).map_err(|e| e.into_diagnostics())?;
         let place = |list: Vec<Diagnostic>| list.iter().map(|d| loaded.places.locate(d)).collect::<Vec<_>>();
         let model = loaded.spec.build().map_err(|e| place(e.into_iter().collect()))?;
         let (model, _) = start_settled(model).map_err(|d| place(vec![d]))?;
-        let assembled = assembly::assemble(&model);
+        let study = with_settings(&Study::of(&model), settings).map_err(one)?;
+        let assembled = study.assemble(&model);
         let at = assembled.as_ref().map_or_else(|_| Configuration::start(&model), |a| a.configuration.clone());
-        let inputs = model.inputs.iter().map(|i| (i.name.clone(), i.default)).collect();
+        let inputs = model.inputs.iter().zip(&at.z).map(|(i, x)| (i.name.clone(), *x)).collect();
         let mut session = Self {
             now: Instant::new(&model, &at),
+            moved: None,
             drag: Drag::new(&model, at.t),
             recorder: RefCell::new(Recorder::new(&model, WantedColumns::ALL)),
             dynamics: None,
@@ -64,6 +72,7 @@ impl Session {
             model,
             assembled,
             at,
+            study,
             inputs,
         };
         session.evaluate();
@@ -73,7 +82,7 @@ impl Session {
     /// The present instant as a row.
     pub fn row(&self, out: &mut Vec<f64>) {
         out.clear();
-        self.recorder.borrow_mut().row(&self.model, &self.now, out);
+        self.recorder.borrow_mut().row(self.moved.as_deref().unwrap_or(&self.model), &self.now, out);
     }
 
     /// A reply with diagnostics about this file.
@@ -94,9 +103,10 @@ impl Session {
             .model
             .inputs
             .iter()
-            .map(|i| {
+            .zip(&self.inputs)
+            .map(|(i, (_, value))| {
                 let bound = |x: f64| if x.is_finite() { json!(x) } else { Value::Null };
-                json!({"name": i.name, "unit": i.unit, "value": i.default, "range": [bound(i.range[0]), bound(i.range[1])]})
+                json!({"name": i.name, "unit": i.unit, "value": value, "range": [bound(i.range[0]), bound(i.range[1])]})
             })
             .collect();
         json!({
@@ -105,12 +115,26 @@ impl Session {
             "assembled": self.assembled.is_ok(),
             "columns": columns(&self.model).into_iter().map(|c| c.name).collect::<Vec<_>>(),
             "parameters": self.loaded.parameters,
+            "written": self.written(),
             "unused": self.loaded.unused_parameters,
             "inputs": inputs,
+            "states": self.model.states.iter().map(|s| s.name.clone()).collect::<Vec<_>>(),
             "drives": self.model.drives.iter().map(|d| d.name.clone()).collect::<Vec<_>>(),
             "gravity": self.model.gravity.norm() > 0.0,
             "diagnostics": words::diagnostics(&placed, &self.text),
         })
+    }
+
+    /// Parameters that are numbers of their own, not computed from others, and where their values stand in the file.
+    fn written(&self) -> Vec<Value> {
+        let own = |name: &str| !self.loaded.computed_parameters.iter().any(|n| n == name);
+        let names = self.loaded.parameters.iter().map(|(name, _)| name).filter(|name| own(name));
+        let place = |name: &String| {
+            let range = self.loaded.places.value(&format!("parameters.{name}"))?;
+            let [start, end] = [range.start, range.end].map(|byte| words::units(&self.text, byte));
+            Some(json!([name, start?, end?]))
+        };
+        names.filter_map(place).collect()
     }
 
     /// Answers everything but `load`.
@@ -124,7 +148,7 @@ impl Session {
                 self.evaluate();
                 Ok(done())
             }
-            Request::Pose { t, origins, quaternions } => self.pose(t, &origins, &quaternions).map_err(one),
+            Request::Pose { t, origins, quaternions, values } => self.pose(t, &origins, &quaternions, &values).map_err(one),
             Request::Mode { number } => self.mode(number).map_err(one),
             Request::Start { gravity, motors } => self.start(gravity, motors),
             Request::Advance { by, hand } => self.advance(by, hand.as_ref()),
@@ -138,9 +162,7 @@ impl Session {
 
     fn body(&self, name: &str) -> Result<usize, Diagnostic> {
         let found = self.model.bodies.iter().skip(1).position(|b| b.name == name);
-        found
-            .map(|k| k + 1)
-            .ok_or_else(|| Diagnostic::new("U472", format!("there is no body `{name}` to take hold of")).help("take another"))
+        found.map(|k| k + 1).ok_or_else(|| Diagnostic::new("U472", format!("there is no body `{name}` to drag")).help("take another"))
     }
 
     fn drag(&mut self, body: &str, at: [f64; 3], to: [f64; 3]) -> Result<Value, Diagnostic> {
@@ -151,6 +173,7 @@ impl Session {
         if self.assembled.is_err() {
             return Err(Diagnostic::new("U472", "a mechanism that is not assembled cannot be dragged").help("close its joints first"));
         }
+        self.as_in_file()?;
         self.dynamics = None;
         let grip = Grip { body: b, s: Vector3::from(at) - self.model.bodies[b].com };
         let d = self.drag.to(&self.model, grip, &Vector3::from(to), &mut self.at);
@@ -159,25 +182,38 @@ impl Session {
             let list: Vec<String> = d.limits.iter().map(|n| format!("`{n}`")).collect();
             let names: Vec<&str> = d.limits.iter().map(|n| n.rsplit_once('.').map_or(n.as_str(), |(joint, _)| joint)).collect();
             let verb = if list.len() == 1 { "is" } else { "are" };
-            json!({"text": format!("`{body}` can go no farther this way: {} {verb} reached", list.join(" and ")), "names": names})
+            json!({"text": format!("`{body}` cannot move farther in this direction: {} {verb} reached", list.join(" and ")), "names": names})
         });
         let stopped = d.stopped.map(|moving| {
             let others: Vec<String> = moving.iter().map(|n| format!("`{n}`")).collect();
             let text = match others.as_slice() {
-                [] => format!("`{body}` can go no farther: the joints hold everything here"),
-                list => format!("`{body}` is at a dead point: it can go no farther this way; what still moves here is {}", list.join(", ")),
+                [] => format!("`{body}` cannot move: the joints fix everything here"),
+                list => format!(
+                    "`{body}` is at a dead point: it cannot move farther in this direction; what still moves here is {}",
+                    list.join(", ")
+                ),
             };
             json!({"text": text, "names": moving})
         });
         Ok(json!({"ok": true, "left": d.left, "residual": d.residual, "stopped": at_limit.or(stopped)}))
     }
 
-    fn pose(&mut self, t: f64, origins: &[[f64; 3]], quaternions: &[[f64; 4]]) -> Result<Value, Diagnostic> {
+    /// Refuses to go on with the mechanism of the file where an event has changed what it is made of.
+    fn as_in_file(&self) -> Result<(), Diagnostic> {
+        match self.dynamics.as_ref().and_then(Dynamics::changed_by) {
+            None => Ok(()),
+            Some(event) => Err(Diagnostic::new("U472", format!("event `{event}` has changed the mechanism, and this would undo it"))
+                .name(event)
+                .help("let it go on as it is, or press Reset to start again with the mechanism of the file")),
+        }
+    }
+
+    fn pose(&mut self, t: f64, origins: &[[f64; 3]], quaternions: &[[f64; 4]], values: &[(String, f64)]) -> Result<Value, Diagnostic> {
         let n = self.model.moving();
         let finite = origins.iter().flatten().chain(quaternions.iter().flatten()).all(|x| x.is_finite()) && t.is_finite();
         let long = |p: &[f64; 4]| p.iter().map(|x| x * x).sum::<f64>() > 0.25;
         if origins.len() != n || quaternions.len() != n || !finite || !quaternions.iter().all(long) {
-            return Err(Diagnostic::new("U472", "the pose of the page does not fit the mechanism").help("load the file again"));
+            return Err(Diagnostic::new("U472", "the pose of the page does not match the mechanism").help("load the file again"));
         }
         let mut at = self.at.clone();
         at.t = t;
@@ -185,10 +221,28 @@ impl Session {
             let A = UnitQuaternion::from_quaternion(Quaternion::new(p[0], p[1], p[2], p[3])).to_rotation_matrix().into_inner();
             at.q[b + 1] = Pose { r: Vector3::from(*r) + A * self.model.bodies[b + 1].com, A };
         }
+        let values: HashMap<&str, f64> = values.iter().filter(|(_, x)| x.is_finite()).map(|(n, x)| (n.as_str(), *x)).collect();
+        for j in &self.model.joints {
+            if let (Some(turn), Some(angle)) = (j.memory, values.get(format!("{}.angle", j.name).as_str())) {
+                at.turns[turn] = *angle;
+            }
+        }
+        for (k, state) in self.model.states.iter().enumerate() {
+            at.z[self.model.first_state() + k] = values.get(state.name.as_str()).copied().unwrap_or(state.start);
+        }
         // What bare constraints ask may change in time.
         self.drag = Drag::new(&self.model, t);
         if !self.drag.close_near(&self.model, &mut at) {
             return Err(Diagnostic::new("U472", "the pose of the page cannot be closed").help("go to another time, or to the start"));
+        }
+        for (b, body) in self.model.bodies.iter().enumerate().skip(1) {
+            let three = |what: &str| -> Option<Vector3<f64>> {
+                let of = |axis: &str| values.get(format!("{}.{what}.{axis}", body.name).as_str()).copied();
+                Some(Vector3::new(of("x")?, of("y")?, of("z")?))
+            };
+            if let (Some(v), Some(omega)) = (three("v"), three("omega")) {
+                at.v[b] = Twist { v, w: at.q[b].A.tr_mul(&omega) };
+            }
         }
         self.dynamics = None;
         self.at = at;
@@ -198,6 +252,7 @@ impl Session {
 
     /// Accelerations, reactions and efforts of the present state; where they are not finite, poses alone.
     fn evaluate(&mut self) {
+        self.moved = None;
         self.now = match Evaluation::new(&self.model, &self.at) {
             Ok(e) if self.assembled.is_ok() => e.instant().clone(),
             _ => Instant::new(&self.model, &self.at),
@@ -226,7 +281,11 @@ impl Session {
         if let Err(d) = &self.assembled {
             return Err(vec![d.clone()]);
         }
-        let dynamics = Dynamics::new(self.spec(gravity, motors), &self.model, &self.at, &self.inputs)?;
+        self.as_in_file().map_err(one)?;
+        let dynamics = Dynamics::new(self.spec(gravity, motors), &self.study, &self.model, &self.at, &self.inputs)?;
+        self.moved = (!gravity).then(|| Box::new(Model { gravity: Vector3::zeros(), ..self.model.clone() }));
+        self.now = dynamics.instant(&self.model);
+        self.at = self.now.configuration();
         self.dynamics = Some(dynamics);
         Ok(done())
     }
@@ -249,7 +308,7 @@ impl Session {
             return Err(vec![Diagnostic::new("U470", "nothing moves yet").help("start it first")]);
         };
         let moved = dynamics.advance(by, hand, &self.model);
-        let (t, how, events) = (dynamics.t(), dynamics.how(), fourbar_io::page::happened(&dynamics.happened()));
+        let (t, how, events) = (dynamics.t(), dynamics.how(), fourbar_io::page::happened(&self.model, &dynamics.happened()));
         // What was reached is shown, whatever stopped it.
         self.now = dynamics.instant(&self.model);
         self.at = self.now.configuration();
@@ -267,6 +326,8 @@ impl Session {
             return Err(Diagnostic::new("U472", format!("there is no input `{input}`")));
         };
         slot.1 = value;
+        self.study.inputs.retain(|(n, _)| n != input);
+        self.study.inputs.push((input.to_string(), Course::Value(value)));
         if let Some(k) = self.model.inputs.iter().position(|i| i.name == input) {
             self.at.z[k] = value;
         }
@@ -277,17 +338,9 @@ impl Session {
         Ok(done())
     }
 
-    fn study(&self) -> Study {
-        let mut study = Study::of(&self.model);
-        let changed = self.inputs.iter().zip(&self.model.inputs).filter(|((_, x), i)| *x != i.default);
-        study.inputs = changed.map(|((name, x), _)| (name.clone(), fourbar::inputs::Course::Value(*x))).collect();
-        study
-    }
-
     fn run(&mut self) -> Result<Value, Vec<Diagnostic>> {
         let mut rows = Trajectory::default();
-        let study = self.study();
-        let (report, failure) = match study::run(&self.model, &study, &mut rows) {
+        let (report, failure) = match study::run(&self.model, &self.study, &mut rows) {
             Ok(report) => (Some(Box::new(report)), None),
             Err(f) => (f.report, Some(*f.diagnostic)),
         };
@@ -302,7 +355,7 @@ impl Session {
 
     fn rows(&mut self, most: usize) -> Result<Value, Vec<Diagnostic>> {
         let mut rows = Trajectory::default();
-        study::run(&self.model, &self.study(), &mut rows).map_err(|f| vec![*f.diagnostic])?;
+        study::run(&self.model, &self.study, &mut rows).map_err(|f| vec![*f.diagnostic])?;
         let list: Vec<Vec<f64>> = (0..rows.len().min(most)).map(|k| rows.row(k)).collect();
         Ok(json!({"ok": true, "rows": list}))
     }
@@ -345,6 +398,18 @@ impl Session {
         json!({"ok": true, "headline": headline(model, f), "facts": list, "modes": modes, "events": events,
             "diagnostics": words::diagnostics(&f.warnings.iter().map(|d| self.loaded.places.locate(d)).collect::<Vec<_>>(), &self.text)})
     }
+}
+
+/// A study with some settings changed, by their names.
+fn with_settings(study: &Study, settings: &Map<String, Value>) -> Result<Study, Diagnostic> {
+    let misfit = |what: &dyn std::fmt::Display| {
+        Diagnostic::new("U471", format!("the page has settings of a study that cannot be read: {what}")).help("write the page again")
+    };
+    let mut all = serde_json::to_value(study).map_err(|e| misfit(&e))?;
+    for (name, value) in settings {
+        all[name] = value.clone();
+    }
+    serde_json::from_value(all).map_err(|e| misfit(&e))
 }
 
 fn one(d: Diagnostic) -> Vec<Diagnostic> {

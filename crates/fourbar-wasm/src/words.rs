@@ -3,7 +3,7 @@
 use fourbar::Diagnostic;
 use serde_json::{Value, json};
 
-/// An answer that says what is wrong.
+/// An answer that states what is wrong.
 pub fn refused(list: &[Diagnostic]) -> Value {
     refused_in(list, "")
 }
@@ -24,13 +24,17 @@ fn diagnostic(d: &Diagnostic, text: &str) -> Value {
         "warning": d.code.0.starts_with('W'), "shown": fourbar_io::render(std::slice::from_ref(d), "file", false),
     });
     if let Some(p) = &d.place {
-        let units = |byte: usize| text.get(..byte).map(|t| t.encode_utf16().count());
         out["line"] = json!(p.line);
         out["column"] = json!(p.column);
-        if let (Some(start), Some(end)) = (units(p.span.start), units(p.span.end)) {
+        if let (Some(start), Some(end)) = (units(text, p.span.start), units(text, p.span.end)) {
             out["start"] = json!(start);
             out["end"] = json!(end);
         }
     }
     out
+}
+
+/// A byte of a text counted in UTF-16 units, as pages count.
+pub fn units(text: &str, byte: usize) -> Option<usize> {
+    text.get(..byte).map(|t| t.encode_utf16().count())
 }

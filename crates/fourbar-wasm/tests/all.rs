@@ -3,3 +3,4 @@
 mod bits;
 mod common;
 mod live;
+mod moving;

@@ -7,7 +7,7 @@
 //! on mechanisms drawn at random (`cargo xtask study auto`). Joint coordinates take what has no loops or few. Natural coordinates with
 //! a Taylor series take few, long steps, but each of them and their set-up cost much: they pay where loops move far, sooner in the plane,
 //! where coordinates are few, and at once for gears and racks. What moves less, floats or is large, and what natural coordinates
-//! refuse, goes to Lie groups, whose set-up costs least. No clock is read: the same study gets the same choice.
+//! reject, goes to Lie groups, whose set-up costs least. No clock is read: the same study gets the same choice.
 
 use crate::analysis::{rank, uniqueness};
 use crate::constraint::{Constraint, ConstraintSet};
@@ -197,7 +197,7 @@ fn cannot_move(model: &Model) -> bool {
     rank::rank(model, &set, &Configuration::start(model).q).mobility() == 0
 }
 
-/// What is tried after a choice that cannot go on: one of each other family, those first that hold constraints best where a position is
+/// What is tried after a choice that cannot continue: one of each other family, those first that hold constraints best where a position is
 /// singular. A named integrator stays, and so does a fixed step.
 pub fn others(model: &Model, study: &Study, (chosen, integrator): (&str, &str)) -> Vec<Choice> {
     let mut list = Vec::new();
@@ -211,7 +211,7 @@ pub fn others(model: &Model, study: &Study, (chosen, integrator): (&str, &str)) 
             None => has("dop853").or(f.integrators.first()),
         };
         if let Some(&integrator) = wanted.filter(|_| (f.applies)(model).is_ok()) {
-            list.push(Choice { formulation: f.name, integrator, why: "what was chosen first could not go on".into() });
+            list.push(Choice { formulation: f.name, integrator, why: "the first choice failed".into() });
         }
     }
     // The last one is for forces that turn out to be stiff.
@@ -262,7 +262,7 @@ impl Study {
         Ok(named || (!model.contacts.is_empty() && self.chosen(model)?.integrator == "moreau"))
     }
 
-    /// Whether events are looked for: where anything may change a mechanism on its way and steps do not pass through it.
+    /// Whether events are searched for: where anything may change a mechanism on its way and steps do not pass through it.
     pub fn is_eventful(&self, model: &Model) -> Result<bool, Diagnostic> {
         let by_author = || !model.events.is_empty() || !model.limits.is_empty() || model.forces.iter().any(|(_, f)| f.sticks().is_some());
         Ok(if self.steps_through(model)? { by_author() } else { model.has_modes() })
@@ -280,7 +280,7 @@ impl Study {
         if keeps(integrator) { integrator } else { f.integrators.iter().copied().find(|i| keeps(i)).unwrap_or(integrator) }
     }
 
-    /// What a run may move with: the formulation that is named, or the choice and after it what is tried where that cannot go on.
+    /// What a run may move with: the formulation that is named, or the choice and after it what is tried where that cannot continue.
     pub fn candidates(&self, model: &Model) -> Result<Vec<Chosen>, Diagnostic> {
         let first = self.chosen(model)?;
         let mut list = vec![first];
@@ -335,7 +335,7 @@ mod tests {
         assert_eq!(choose(&soft, &Study { step: Some(0.01), ..study(None, None) }).formulation, "ra");
         let stiff = choose(&hard, &study(None, Some(1e-3)));
         assert_eq!((stiff.formulation, stiff.integrator), ("grcr", "radau"));
-        // What is less stiff shows while it moves: the last of those that go on then is the implicit one.
+        // What is less stiff shows while it moves: the last of those that continue then is the implicit one.
         assert_eq!(choose(&model(1e6), &study(None, None)).formulation, "so3xr3");
         let last = others(&soft, &study(None, None), ("so3xr3", "dop853")).pop().map(|c| (c.formulation, c.integrator));
         assert_eq!(last, Some(("grcr", "radau")));

@@ -172,12 +172,12 @@ impl Plan {
         self.changes.is_empty()
     }
 
-    /// Writes the first values into a drive that goes on from where inputs leave it.
+    /// Writes the first values into a drive that continues from where inputs leave it.
     pub(crate) fn begin_drive(&self, drive: &crate::time::Integral) {
         drive.change(0.0, |k| self.first[k]);
     }
 
-    /// The model as the study moves it: where drives go on from where inputs left them, a copy of its own with the first values.
+    /// The model as the study moves it: where drives continue from where inputs left them, its own copy with the first values.
     pub fn prepared<'m>(&self, model: &'m Model) -> Cow<'m, Model> {
         if model.held_drives().next().is_none() {
             return Cow::Borrowed(model);
@@ -237,7 +237,7 @@ pub(crate) fn change_drives(model: &Model, t: f64, z: &[f64]) {
     }
 }
 
-/// Drives by acceleration go on from where a state has them.
+/// Drives by acceleration continue from where a state has them.
 pub(crate) fn place_drives(model: &Model, at: &Configuration) {
     let x = crate::force::eval::Plain { t: at.t, q: &at.q, v: &at.v, turns: &at.turns, loads: &[], z: &at.z };
     for (d, i) in model.held_drives().filter(|(_, i)| i.is_twice()) {

@@ -1,6 +1,6 @@
-//! Judges a run while it is computed: nothing with an open joint, a wrong energy or a value that is no number passes for a result.
+//! Checks the results of a run while it is computed: open joints, energy errors and values that are not finite are rejected.
 //!
-//! Every row of dynamics and kinematics goes through a [`Judge`] before it is handed over. Gaps are looked at row by row; the balance
+//! Every row of dynamics and kinematics goes through a [`Judge`] before it is handed over. Gaps are examined row by row; the balance
 //! of energy and work is judged at the end, against the energy that the whole motion carried.
 //!
 //! Every exact motion of the mechanism keeps energy minus work, a disturbed one as well: a chaotic motion forgets its start, but not
@@ -10,6 +10,7 @@
 use crate::analysis::assembly::gaps;
 use crate::constraint::ConstraintSet;
 use crate::diagnostic::{Diagnostic, number};
+use crate::force::eval;
 use crate::model::{JointCoordinate, Model};
 use crate::motion::{Instant, Reaction};
 use crate::settings::{Analysis, Study};
@@ -25,10 +26,10 @@ const OPEN: f64 = 1e-3;
 const DRIFT: f64 = 1e3;
 /// In so many steps each may bring in two tolerances; more steps are allowed more.
 const STEPS: f64 = 500.0;
-/// Shares of the energy carried from which a run fails whatever its tolerance, and from which one with fixed steps is warned of.
+/// Shares of the energy carried from which a run fails regardless of its tolerance, and from which one with fixed steps is warned of.
 const FAILS: f64 = 0.1;
 const WARNS: f64 = 0.01;
-/// Share of weight times length that is never looked at: motions that carry less energy stand still.
+/// Share of weight times length that is never examined: motions that carry less energy stand still.
 const STILL: f64 = 1e-6;
 
 /// What is remembered from row to row, kept in checkpoints as well.
@@ -45,6 +46,17 @@ struct Book {
     work: f64,
     /// Times and sizes of changes of energy minus work, each larger than the one before.
     drifts: Vec<[f64; 2]>,
+    /// Rows of one and the same step that came last, and what they say of work.
+    #[serde(default)]
+    rows: Vec<Row>,
+    /// Sum of powers over such rows less the work between them, and by how much rows twice as far apart give another sum.
+    #[serde(default)]
+    unexplained: f64,
+    #[serde(default)]
+    coarse: f64,
+    /// Times and sizes of what is left, each larger than the one before.
+    #[serde(default)]
+    contradictions: Vec<[f64; 2]>,
     /// Time and size of the largest gap that was only warned of, and its joint.
     open: Option<(f64, f64, String)>,
     /// What energy minus work was off by when the first row came, and is off by now: events part a run into pieces, and at each of
@@ -53,6 +65,39 @@ struct Book {
     before: f64,
     #[serde(default)]
     off: f64,
+}
+
+/// What a row says of the work of forces.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct Row {
+    t: f64,
+    power: f64,
+    work: f64,
+    /// End of the step that the row lies in.
+    step: f64,
+}
+
+/// The sum over powers of rows is known to so many times what rows twice as far apart give.
+const COARSER: f64 = 4.0;
+
+impl Book {
+    /// Compares the powers of rows inside one step with the work that the step found between them: what a step passed over shows in its rows.
+    fn compare(&mut self, row: Row) {
+        if self.rows.last().is_some_and(|last| last.step != row.step) {
+            self.rows.clear();
+        }
+        self.rows.push(row);
+        let [a, b, c] = self.rows[..] else { return };
+        let area = |a: &Row, b: &Row| 0.5 * (b.t - a.t) * (a.power + b.power);
+        let sum = area(&a, &b) + area(&b, &c);
+        self.unexplained += sum - (c.work - a.work);
+        self.coarse += (sum - area(&a, &c)).abs();
+        let left = self.unexplained.abs() - COARSER * self.coarse;
+        if left > self.contradictions.last().map_or(0.0, |last| 1.1 * last[1]) {
+            self.contradictions.push([c.t, left]);
+        }
+        self.rows.drain(..2);
+    }
 }
 
 /// A point that has gone beyond the end of an open curve: there the curve is only a straight line that nobody drew.
@@ -91,6 +136,8 @@ pub struct Judge<'m> {
     mass: f64,
     weight: f64,
     speed: f64,
+    /// Whether all work is that of forces, which rows show.
+    shown: bool,
     book: Book,
 }
 
@@ -100,11 +147,14 @@ impl<'m> Judge<'m> {
         let (model, set) = (structure.model, structure.rows.clone());
         let mass: f64 = model.bodies.iter().skip(1).map(|b| b.mass).sum();
         let tau = tau(study).unwrap_or(study.t_end);
-        // Time stepping takes fixed steps, also where none was asked for.
+        // Time stepping takes fixed steps, also where none was requested.
         let stepped = !model.contacts.is_empty() || study.integrator.as_deref().is_some_and(|i| i.eq_ignore_ascii_case("moreau"));
         let adaptive = study.step.is_none() && !stepped && analysis == Analysis::Dynamics;
+        let others = model.drives.is_empty() && model.bare.is_empty() && model.contacts.is_empty();
+        let shown = others && model.has_work() && !model.forces.iter().any(|(_, f)| f.touches().load || f.sticks().is_some());
         Self {
             model,
+            shown: shown && analysis == Analysis::Dynamics,
             Phi: vec![0.0; set.rows()],
             set,
             tol: adaptive.then(|| study.tol.unwrap_or_else(|| usual_tolerance(study))),
@@ -117,8 +167,8 @@ impl<'m> Judge<'m> {
         }
     }
 
-    /// Looks at an instant. `own` is a state the instant was made of before it was corrected for output.
-    pub fn look(&mut self, now: &Instant, own: Option<(f64, &[Pose], &[f64])>) -> Result<(), Diagnostic> {
+    /// Looks at an instant inside the step that ends at `step`. `own` is a state the instant was made of before it was corrected for output.
+    pub fn look(&mut self, now: &Instant, step: f64, own: Option<(f64, &[Pose], &[f64])>) -> Result<(), Diagnostic> {
         if let Some(what) = not_finite(self.model, now) {
             return Err(Diagnostic::new("S250", format!("at t = {:.6} s {what} is not a finite number", now.t))
                 .time(now.t)
@@ -132,6 +182,10 @@ impl<'m> Judge<'m> {
             return Err(d);
         }
         self.energy(now);
+        if self.shown && now.switched.is_none() {
+            let power = eval::power(self.model, &now.plain(&[]));
+            self.book.compare(Row { t: now.t, power, work: now.work, step });
+        }
         Ok(())
     }
 
@@ -196,10 +250,21 @@ impl<'m> Judge<'m> {
         let small = self.tol.map_or(0.0, |tol| 10.0 * tol * ((2.0 * b.kinetic * self.mass).sqrt() * self.speed + self.weight));
         let share = self.tol.map_or(FAILS, |tol| (DRIFT * tol * (steps / STEPS).max(1.0)).min(FAILS));
         let above = |share: f64| b.drifts.iter().find(|d| d[1] > share * carried + rounding + small);
+        let unexplained = b.contradictions.iter().find(|d| d[1] > share * carried + rounding + small);
+        if let Some([t, size]) = unexplained.filter(|_| self.off.is_none()) {
+            let message = format!(
+                "at t = {t:.6} s rows and work contradict each other: the power of forces in the rows comes to {} J more or less than `energy.work`, of {} J that the motion carries",
+                number(*size),
+                number(carried)
+            );
+            return Err(Diagnostic::new("S242", message)
+                .time(*t)
+                .help("steps passed over a force that acts for a moment only: choose a smaller tolerance or step, and compare with another formulation"));
+        }
         let largest = b.drifts.last().map_or(0.0, |d| d[1]);
         let words = |t: f64| {
             format!(
-                "energy and work do not balance: from t = {t:.6} s energy minus work is off by more than it may be, in the end by {} J of {} J that the motion carries",
+                "energy and work do not balance: from t = {t:.6} s the error of energy minus work exceeds its limit; at the end it is {} J of the {} J of the motion",
                 number(largest),
                 number(carried)
             )
@@ -238,7 +303,7 @@ impl<'m> Judge<'m> {
     /// Goes on with what another judge remembers, after an event at which energy may have jumped.
     pub fn go_on_from(&mut self, saved: &serde_json::Value) {
         let book = Book::deserialize(saved).unwrap_or_default();
-        self.book = Book { first: None, before: book.off, ..book };
+        self.book = Book { first: None, before: book.off, rows: Vec::new(), ..book };
     }
 
     /// Whether positions and velocities of a state obey the constraints, to a share of the characteristic length.
@@ -267,7 +332,7 @@ impl<'m> Judge<'m> {
         };
         let c = (0..self.set.list.len()).find(|c| row < self.set.row_start[c + 1]).unwrap_or(0);
         let name = self.set.list[c].name.clone();
-        Err(refuse(format!("the velocities do not fit `{name}` by {} m/s", number(worst)), Some(name)))
+        Err(refuse(format!("the velocities violate `{name}` by {} m/s", number(worst)), Some(name)))
     }
 
     /// What is remembered, for a checkpoint.
@@ -275,7 +340,7 @@ impl<'m> Judge<'m> {
         serde_json::to_value(&self.book).unwrap_or_default()
     }
 
-    /// Takes up what was remembered; without it the judgement begins anew.
+    /// Takes up what was remembered; without it the judgement begins again.
     pub fn restore(&mut self, saved: &serde_json::Value) {
         self.book = Book::deserialize(saved).unwrap_or_default();
     }
@@ -312,7 +377,7 @@ pub fn open(model: &Model, set: &ConstraintSet, Phi: &[f64], t: f64) -> Option<(
     let d = Diagnostic::new("S241", format!("the mechanism comes apart at t = {t:.6} s: there is a gap {size}"))
         .names(gap.map(|g| g.name))
         .time(t)
-        .help("the motion before is good; a drive demands more than the links allow, or a singular position was passed: look at it with `fourbar view`, limit the drive, or try another formulation or a smaller tolerance");
+        .help("the motion before is valid; a drive demands more than the links allow, or a singular position was passed: inspect it with `fourbar view`, limit the drive, or try another formulation or a smaller tolerance");
     Some((worst, d))
 }
 

@@ -3,7 +3,7 @@
 //! Positions by Newton in the coordinates of the chart from the prediction, velocities and accelerations by one linear solve each.
 //! All three use the Schur complement factored once per step at the predicted pose, and once more at the pose itself where that lies
 //! too far away; redundant rows are carried by its shift. Iterations that flip a joint, jump to another branch or do not converge
-//! halve the step; where that does not help the mechanism has met a position it cannot pass, and the diagnostic says when and which
+//! halve the step; where that does not help the mechanism has met a position it cannot pass, and the diagnostic states when and which
 //! joints.
 //!
 //! Reactions and drive efforts follow from the known motion: `Phi_q^T lambda = f - M a - gyroscopic`. Dry friction in `f` follows the
@@ -362,7 +362,7 @@ impl<'m, C: Chart> Kinematics<'m, C> {
         )
         .names(joints)
         .time(t)
-        .help("a link is stretched or folded there: limit the drive, drive another joint, or let dynamics move it (`analysis: dynamics`), which inertia carries through")
+        .help("a link is stretched or folded there: limit the drive, drive another joint, or use dynamics (`analysis: dynamics`), where inertia carries it through")
     }
 
     /// Checks that the solution is on the branch of the prediction.
@@ -420,7 +420,7 @@ impl<'m, C: Chart> Kinematics<'m, C> {
     }
 
     /// Multipliers from the known motion; call before [`Kinematics::instant`]. `false` where dry friction and the loads it depends on
-    /// drive each other up without end.
+    /// drive each other up indefinitely.
     pub fn reactions(&mut self) -> bool {
         let mut last = f64::INFINITY;
         for round in 0..ROUNDS {
@@ -550,7 +550,7 @@ pub(crate) fn undefined_drive(name: &str, t: f64) -> Diagnostic {
     Diagnostic::new("S224", format!("`{name}` prescribes no finite value, speed or acceleration at t = {t:.6} s"))
         .name(name)
         .time(t)
-        .help("its function of time ends or has a pole there: write it so that it goes on, or let the run end before (`t_end`)")
+        .help("its function of time ends or has a pole there: extend it, or end the run before (`t_end`)")
 }
 
 /// What is solved for.

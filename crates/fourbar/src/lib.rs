@@ -1,10 +1,10 @@
 //! Multibody dynamics for mechanisms: rigid bodies, joints, closed loops, redundant constraints.
 //!
-//! The flow has one direction: [`ModelSpec`] (what the author states) -> [`Model`] (checked, immutable) -> assembly
-//! ([`analysis::assembly`]) -> an analysis that moves a [`Configuration`] -> [`Trajectory`] (what happened, in global terms).
+//! Data flow in one direction: [`ModelSpec`] (the author's specification) -> [`Model`] (checked, immutable) -> assembly
+//! ([`analysis::assembly`]) -> an analysis that advances a [`Configuration`] -> [`Trajectory`] (the results, in global coordinates).
 //!
-//! [`Simulation`] holds a mechanism at a time and moves it on; [`study::run`] runs a whole study; [`Evaluation`] gives accelerations,
-//! matrices, free motions and inverse dynamics at a state; [`Mechanism`] writes mechanisms in Rust.
+//! [`Simulation`] advances a mechanism in time; [`study::run`] runs a whole study; [`Evaluation`] computes accelerations,
+//! matrices, free motions and inverse dynamics at a state; [`Mechanism`] builds mechanisms in Rust.
 //!
 //! ```
 //! use fourbar::Simulation;
@@ -25,7 +25,7 @@
 //! # Ok::<(), fourbar::Error>(())
 //! ```
 //!
-//! Notation: paper letters. `r`, `A` position and rotation matrix (body to world); an overbar in the papers is `_bar`
+//! Notation as in the papers: `r`, `A` position and rotation matrix (body to world); an overbar in the papers is `_bar`
 //! here (body axes); six-vectors are (linear, angular); constraint force is `-Phi_q^T lambda`; SI units and radians.
 #![allow(non_snake_case)]
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]

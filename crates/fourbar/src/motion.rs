@@ -1,4 +1,4 @@
-//! What a run needs of a formulation: something that moves, and instants of it in global terms.
+//! The interface of a formulation for a run: a motion, and its instants in global coordinates.
 //!
 //! A formulation with its integrator implements [`Motion`]; [`crate::simulation`] drives it from time to
 //! time. Implicit ones are in [`crate::integrator::implicit`], explicit ones in [`crate::integrator::first_order`].
@@ -88,7 +88,7 @@ pub struct Instant {
     pub work: f64,
     /// Largest residuals of position, velocity and acceleration constraints.
     pub errors: [f64; 3],
-    /// Whether reactions and efforts are to be filled in; where nobody looks at them they stay zero and cost nothing.
+    /// Whether reactions and efforts are to be filled in; where nobody examines them they stay zero and cost nothing.
     pub loaded: bool,
     /// What events have made of the mechanism; `None` where it has none.
     pub switched: Option<Box<Switched>>,
@@ -379,14 +379,43 @@ pub struct Outcome {
     pub singular: Vec<Singular>,
 }
 
+/// Figures that describe a motion and count nothing.
+const SIZES: [&str; 5] = ["order", "coordinates", "constraints", "tree_levels", "step"];
+
+/// What a mean is taken over.
+fn basis(name: &str) -> &'static str {
+    if name == "mean_iterations" { "evaluations" } else { "steps" }
+}
+
+/// Adds the work of one stretch of a run to that of another: counts are summed, means weighted by what they are taken over, and of the largest
+/// values and of sizes the larger is kept.
+pub fn add_work(sum: &mut Vec<(&'static str, f64)>, more: Vec<(&'static str, f64)>) {
+    let of = |list: &[(&'static str, f64)], name: &str| list.iter().find(|(known, _)| *known == name).map_or(0.0, |(_, n)| *n);
+    let before = sum.clone();
+    for (name, n) in &more {
+        let Some((_, known)) = sum.iter_mut().find(|(known, _)| known == name) else {
+            sum.push((name, *n));
+            continue;
+        };
+        if name.starts_with("mean_") {
+            let [a, b] = [of(&before, basis(name)), of(&more, basis(name))];
+            *known = if a + b > 0.0 { (*known * a + n * b) / (a + b) } else { known.max(*n) };
+        } else if name.starts_with("most_") || name.starts_with("largest_") || SIZES.contains(name) {
+            *known = known.max(*n);
+        } else {
+            *known += n;
+        }
+    }
+}
+
 /// A formulation with its integrator, in motion.
 pub trait Motion: Send {
     /// The end of the last accepted step.
     fn t(&self) -> f64;
-    /// Allows the motion to end with a diagnostic where forces turn out to be stiff, because a method is at hand that goes on with far less
+    /// Allows the motion to end with a diagnostic where forces turn out to be stiff, because a method is at hand that continues with far less
     /// work.
     fn give_way(&mut self) {}
-    /// Up to where steps may pass the times that are asked for; a time beyond ends a step. At first that is the end of the study.
+    /// Up to where steps may pass the times that are requested; a time beyond ends a step. At first that is the end of the study.
     fn run_ahead(&mut self, until: f64);
     /// Moves until `t` is reached or passed; `false` where `go_on`, asked now and then, says stop.
     fn advance(&mut self, t: f64, go_on: &mut dyn FnMut(f64) -> bool) -> Result<bool, Diagnostic>;
@@ -402,7 +431,7 @@ pub trait Motion: Send {
         let _ = out;
         false
     }
-    /// Replaces the inputs, their slopes and the states at `t`, which is the end of the last step or the start: later steps go on
+    /// Replaces the inputs, their slopes and the states at `t`, which is the end of the last step or the start: later steps continue
     /// with `z`. `false` where that cannot be done in flight, and another motion has to be started.
     fn set_auxiliaries(&mut self, t: f64, z: &[f64]) -> Result<bool, Diagnostic>;
     /// Adds what there is to say at the end.
@@ -415,7 +444,7 @@ pub trait Motion: Send {
 
 /// What happens on the way of [`drive`].
 pub enum Event<'a> {
-    /// Between output times: may it go on?
+    /// Between output times: may it continue?
     Asked(f64),
     /// An output time: its number, the instant, and the motion itself.
     At(usize, &'a mut Instant, &'a dyn Motion),
@@ -487,4 +516,19 @@ pub use fourbar_model::state::numbers;
 pub fn bad_checkpoint(what: &str) -> Diagnostic {
     Diagnostic::new("S240", format!("the checkpoint cannot be used: {what}"))
         .help("resume with the same mechanism file and options, or start again")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_of_two_stretches_are_those_of_both() {
+        let mut sum = vec![("steps", 10.0), ("mean_newton_iterations", 2.0), ("most_contacts", 3.0), ("order", 20.0)];
+        add_work(
+            &mut sum,
+            vec![("steps", 30.0), ("mean_newton_iterations", 1.0), ("most_contacts", 2.0), ("order", 18.0), ("sweeps", 4.0)],
+        );
+        assert_eq!(sum, [("steps", 40.0), ("mean_newton_iterations", 1.25), ("most_contacts", 3.0), ("order", 20.0), ("sweeps", 4.0)]);
+    }
 }

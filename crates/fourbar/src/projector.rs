@@ -52,7 +52,7 @@ impl Projector {
         self.factor_rows(mu);
     }
 
-    /// Factors with the Jacobian that stands in the factor already.
+    /// Factors with the Jacobian that is in the factor already.
     pub fn factor_rows(&mut self, mu: f64) {
         self.schur.factor(&self.inverse, self.scale, mu);
     }

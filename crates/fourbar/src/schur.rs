@@ -5,7 +5,7 @@
 //! minimum norm to within `mu`.
 //!
 //! A body with very many constraints would make all of them meet in S. Its term `G C C^T G^T`, with `C C^T` its inverse weight, is therefore
-//! left out of S, and the body becomes a node of its own beside the constraints, coupled with them by `G C`.
+//! omitted from S, and the body becomes a node of its own beside the constraints, coupled with them by `G C`.
 
 use crate::constraint::ConstraintSet;
 use crate::hubs::Hubs;

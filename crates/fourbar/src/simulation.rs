@@ -1,7 +1,7 @@
-//! A mechanism in the hand: assembled, held at a time, moved on as far as one likes.
+//! Step-by-step simulation of an assembled mechanism.
 //!
 //! A [`Simulation`] owns its model and knows no end. It is at one time, the present; [`Simulation::advance`] moves it to a later one,
-//! [`Simulation::snapshot`] says where everything is, [`Simulation::set_state`] puts it elsewhere, [`Simulation::save`] keeps it.
+//! [`Simulation::snapshot`] states where everything is, [`Simulation::set_state`] puts it elsewhere, [`Simulation::save`] keeps it.
 //! Kinematics and every formulation are moved by the same few calls, and runs, pages and comparisons are written on them.
 
 mod inputs;
@@ -167,13 +167,13 @@ impl Simulation {
         }
     }
 
-    /// Moves to a time that is not before the present; every time that is asked for ends a step. Where an event ends the motion the present
+    /// Moves to a time that is not before the present; every time that is requested ends a step. Where an event ends the motion the present
     /// stays before that time, see [`Simulation::ended`].
     pub fn advance(&mut self, t: f64) -> Result<(), Diagnostic> {
         self.advance_while(t, &mut |_| true).map(|_| ())
     }
 
-    /// The same, asking now and then whether it may go on. Where not, it returns `false` and the present stays what it was.
+    /// The same, asking now and then whether it may continue. Where not, it returns `false` and the present stays what it was.
     pub fn advance_while(&mut self, t: f64, go_on: &mut dyn FnMut(f64) -> bool) -> Result<bool, Diagnostic> {
         if !t.is_finite() {
             let message = format!("the time to move to is {}; it must be a finite number", number(t));
@@ -201,7 +201,7 @@ impl Simulation {
         Ok(self.t() - from)
     }
 
-    /// Lets steps pass the times that are asked for, up to a time before which nothing will be changed: instants in between are
+    /// Lets steps pass the times that are requested, up to a time before which nothing will be changed: instants in between are
     /// interpolated, which is quicker where they are close together.
     pub fn run_ahead(&mut self, until: f64) {
         match &mut self.mover {
@@ -256,7 +256,7 @@ impl Simulation {
         }
     }
 
-    /// Everything needed to go on from here, as text; numbers survive to the bit.
+    /// Everything needed to continue from here, as text; numbers survive to the bit.
     pub fn save(&self) -> String {
         match &self.mover {
             Mover::Smooth(held) => held.with_dependent(|_, engine| engine.save()).to_string(),

@@ -1,4 +1,4 @@
-//! What a mechanism looks like at one time, read by name.
+//! Values of a mechanism at one time, accessed by name.
 
 use crate::diagnostic::{Diagnostic, nearest};
 use crate::force::{Quantities, Values};

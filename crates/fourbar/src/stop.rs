@@ -37,7 +37,7 @@ pub fn told() -> bool {
 /// An error where this thread is told to stop.
 pub fn check() -> Result<(), Diagnostic> {
     if told() {
-        return Err(Diagnostic::new("S255", "the computation was stopped").help("start it again and let it come to its end"));
+        return Err(Diagnostic::new("S255", "the computation was stopped").help("start it again and let it finish"));
     }
     Ok(())
 }

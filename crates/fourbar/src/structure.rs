@@ -1,7 +1,7 @@
-//! What a mechanism is, wherever it stands: its rows, whether it has loops, its rank and what of it is not unique.
+//! The structure of a mechanism, independent of its pose: its rows, whether it has loops, its rank and non-unique reactions.
 //!
 //! A [`Structure`] is made once after assembly and shared by everything that moves or judges the mechanism. The rows are laid out once and
-//! handed on without a copy; what takes long is found where it is asked for first.
+//! handed on without a copy; what takes long is found where it is requested first.
 
 use crate::analysis::rank::{self, Mobility};
 use crate::analysis::uniqueness::{self, friction_is_shared};

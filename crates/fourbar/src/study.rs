@@ -1,4 +1,4 @@
-//! A study: what to compute, and the one entrance that computes it.
+//! Studies: their settings, and the function that runs them.
 //!
 //! [`run`] assembles the mechanism, moves it, and hands every output row to an [`Observer`], which may stop it.
 
@@ -26,7 +26,7 @@ use std::sync::Arc;
 pub trait Observer {
     /// The columns, once, before the first row.
     fn begin(&mut self, columns: &[Column]);
-    /// Which columns anybody looks at; the others are zero.
+    /// Which columns anybody examines; the others are zero.
     fn wants(&self) -> WantedColumns {
         WantedColumns::ALL
     }
@@ -108,7 +108,7 @@ pub fn run_from(model: &Model, study: &Study, checkpoint: Option<&str>, observer
     let mut first = 0;
     if let Some(v) = &saved {
         engine.restore(&v["engine"])?;
-        recorder.restore_from(&numbers(&v["p"])).ok_or_else(|| bad_checkpoint("its sizes do not fit"))?;
+        recorder.restore_from(&numbers(&v["p"])).ok_or_else(|| bad_checkpoint("its sizes do not match"))?;
         first = v["index"].as_u64().unwrap_or(0) as usize + 1;
         plan.skip_to(engine.now().t);
     }
@@ -179,7 +179,7 @@ fn run_eventful(
     let mut first = 0;
     if let Some(v) = saved {
         moving.restore(&v["engine"])?;
-        recorder.restore_from(&numbers(&v["p"])).ok_or_else(|| bad_checkpoint("its sizes do not fit"))?;
+        recorder.restore_from(&numbers(&v["p"])).ok_or_else(|| bad_checkpoint("its sizes do not match"))?;
         first = v["index"].as_u64().unwrap_or(0) as usize + 1;
         plan.skip_to(moving.now().t);
     }
@@ -243,7 +243,7 @@ fn run_eventful(
     }
 }
 
-/// A run that goes on keeps what was in force when it was saved, though with another end the choice may be another one.
+/// A run that continues keeps what was in force when it was saved, though with another end the choice may be another one.
 fn keep_choice(model: &Model, study: &Study, saved: &Value, candidates: &mut Vec<Chosen>) -> Result<(), Diagnostic> {
     let word = |key: &str| saved[key].as_str().map(String::from);
     let (Some(name), Some(integrator), Some(why)) = (word("formulation"), word("integrator"), word("why")) else { return Ok(()) };
@@ -269,7 +269,7 @@ fn not_finite(model: &Model, column: &str, t: f64) -> Diagnostic {
     Diagnostic::new("S250", format!("at t = {t:.6} s `{column}` is not a finite number")).time(t).name(column).help(help)
 }
 
-/// Refuses settings that make no sense, whatever the mechanism.
+/// Refuses settings that make no sense, regardless of the mechanism.
 pub fn check(study: &Study) -> Result<(), Diagnostic> {
     for (name, x) in [("t-end", Some(study.t_end)), ("output step", Some(study.output_step)), ("step", study.step)] {
         if let Some(x) = x.filter(|x| !(x.is_finite() && *x > 0.0)) {

@@ -1,4 +1,4 @@
-//! What happened: named columns with units, one row per output time, in global terms.
+//! Trajectories: named columns with units, one row per output time, in global coordinates.
 
 mod elements;
 pub mod outputs;
@@ -42,7 +42,7 @@ impl Column {
     }
 }
 
-/// Which columns anybody looks at: the others stay zero and cost nothing.
+/// Which columns anybody examines: the others stay zero and cost nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WantedColumns {
     /// Reactions, and efforts of drives.
@@ -101,7 +101,7 @@ impl Trajectory {
     pub fn new(columns: Vec<Column>) -> Self {
         Self { values: vec![Vec::new(); columns.len()], columns }
     }
-    /// Appends a row: one number a column, others are left out.
+    /// Appends a row: one number a column, others are omitted.
     pub fn push(&mut self, row: &[f64]) {
         self.values.iter_mut().zip(row).for_each(|(column, x)| column.push(*x));
     }

@@ -390,7 +390,7 @@ study: {{t_end: 0.25, output_step: 5 ms}}
     }
 }
 
-fn codes(text: &str) -> Vec<String> {
+pub fn codes(text: &str) -> Vec<String> {
     let refused = read_model(text, &ReadOptions::default()).and_then(|loaded| loaded.spec.build()).map(|_| ());
     refused.err().map_or_else(Vec::new, |e| e.into_diagnostics().iter().map(|d| d.code.to_string()).collect())
 }

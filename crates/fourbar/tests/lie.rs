@@ -129,7 +129,7 @@ fn groups_of_bodies_are_taken_by_name() {
         let (named, report) = run(&m, &with(spaces));
         let pure = fixed(&m, pure, "cf4", 1e-3, 0.1, "none").0;
         assert_eq!(named.row(named.len() - 1), pure.row(pure.len() - 1), "{spaces}");
-        assert!(report.notes.iter().any(|n| n.contains("as asked for")), "{:?}", report.notes);
+        assert!(report.notes.iter().any(|n| n.contains("as requested")), "{:?}", report.notes);
     }
     // The joint on the ground stays closed where its body is on SE(3) and drifts where it is not.
     let drift = |spaces: &str| {

@@ -57,7 +57,7 @@ fn the_table_names_what_is_brought_in_assigned_and_left_out() {
     let lines = describe(&robot, &start, Choice::default()).expect("applies");
     assert!(lines[0].contains("21 coordinates, 15 constraints, size 36 (57 in first order)"), "{}", lines[0]);
     assert!(lines[1].contains("part2: brings in u(A); assigns A, B;") && lines[1].ends_with("+3 -2 -> 1"), "{}", lines[1]);
-    assert!(lines.iter().any(|l| l.starts_with("left out as dependent: ")), "{lines:?}");
+    assert!(lines.iter().any(|l| l.starts_with("omitted as dependent: ")), "{lines:?}");
     assert!(lines.last().expect("lines").ends_with("-> 6"), "{lines:?}");
     let rscr = model("nc_rscr");
     let start = assemble(&rscr).expect("assembles").configuration;
@@ -268,8 +268,8 @@ fn rows_are_chosen_anew_where_a_fixed_choice_fails() {
     let (trajectory, report) = run(&model, &study);
     let (d, _) = worst(&trajectory, &reference("a04_bricard"), 10.0, positions);
     assert!(d < 1e-8, "{d:.1e}");
-    assert!(report.notes.iter().any(|n| n.contains("left out as dependent")), "{:?}", report.notes);
-    assert!(report.notes.iter().any(|n| n.contains("other rows were left out")), "{:?}", report.notes);
+    assert!(report.notes.iter().any(|n| n.contains("omitted as dependent")), "{:?}", report.notes);
+    assert!(report.notes.iter().any(|n| n.contains("other rows were omitted")), "{:?}", report.notes);
 }
 
 /// Example 1 of \[Pryce20\]: a rod, a spring with a mass of its own, a particle; from its file, in two dimensions.

@@ -298,8 +298,8 @@ fn a_chain_pulled_straight_is_refused_before_it_leaves_its_constraints() {
         let d = &failure.diagnostic;
         // Where rows were left out the step shows it, otherwise the first expansion.
         assert!(d.code.0 == "S284" || d.code.0 == "S285", "{n}: {d}");
-        assert!(d.message.contains("singular configuration") || d.message.contains("the start is a position"), "{n}: {d}");
-        assert!(d.message.contains("length J") && d.help.contains("beside it"), "{n}: {d}");
+        assert!(d.message.contains("singular configuration") || d.message.contains("the start is a singular position"), "{n}: {d}");
+        assert!(d.message.contains("length J") && d.help.contains("away from it"), "{n}: {d}");
         assert!(seen.rows.is_empty(), "{n}: {:?}", seen.rows);
     }
 }

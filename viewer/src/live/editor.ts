@@ -121,42 +121,32 @@ export class Editor {
   }
 }
 
-/** Where the value of a parameter stands in a file: from, to. */
-function valueOf(text: string, name: string): [number, number] | null {
-  const section = /^parameters:/m.exec(text);
-  if (!section) return null;
-  const from = section.index, rest = text.slice(from + 11), next = /^[^\s#]/m.exec(rest.slice(1)), to = next ? from + 12 + next.index : text.length;
-  const pattern = new RegExp(`((?:^|[{,\\s])["']?${name.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}["']?\\s*:\\s*)("[^"\\n]*"|'[^'\\n]*'|[^,}#\\n]*[^,}#\\s])`);
-  const part = text.slice(from, to), found = pattern.exec(part);
-  if (!found) return null;
-  const at = from + found.index + found[1]!.length;
-  return [at, at + found[2]!.length];
-}
-
-/** Whether a parameter is a number of its own, not one that follows from others. */
-export function isFree(text: string, name: string, all: Set<string>): boolean {
-  const at = valueOf(text, name);
-  if (!at) return false;
-  return !(text.slice(...at).match(/[A-Za-z_][A-Za-z_0-9]*/g) ?? []).some((word) => all.has(word));
-}
-
+/** A value with quotes around it, as it stands in JSON, without them. */
+const plain = (value: string): string => value.trim().replace(/^(["'])(.*)\1$/, "$2").trim();
+/** A number and its unit. */
+const QUANTITY = /^([-+]?[0-9.]+(?:[eE][-+]?[0-9]+)?)\s*([A-Za-z][A-Za-z0-9*/^]*)$/;
+/** Units whose values read well after a slider has moved, in SI units. */
 const SCALES: Record<string, number> = { mm: 1e-3, cm: 1e-2, deg: Math.PI / 180, g: 1e-3, ms: 1e-3 };
 /** Units that stand in files, in SI units as sliders have them. */
-const SI: Record<string, string> = { mm: "m", cm: "m", km: "m", um: "m", deg: "rad", g: "kg", t: "kg", ms: "s", us: "s", min: "s", h: "s", rpm: "rad/s", kN: "N", MN: "N", mN: "N", kPa: "Pa", MPa: "Pa", GPa: "Pa", kW: "W", kJ: "J", Hz: "1/s" };
+const SI: Record<string, string> = {
+  km: "m", dm: "m", cm: "m", mm: "m", um: "m", nm: "m", in: "m", ft: "m", g: "kg", mg: "kg", tonne: "kg", lb: "kg", oz: "kg", slug: "kg", ms: "s", us: "s", min: "s", h: "s",
+  mrad: "rad", deg: "rad", turn: "rad", rev: "rad", rpm: "rad/s", Hz: "rad/s", kHz: "rad/s", mN: "N", kN: "N", MN: "N", lbf: "N", kgf: "N", Nm: "N*m", Nmm: "N*m", kNm: "N*m",
+  mJ: "J", kJ: "J", kPa: "Pa", MPa: "Pa", GPa: "Pa", bar: "Pa", psi: "Pa", mW: "W", kW: "W", hp: "W",
+};
 
-/** The SI unit of a parameter whose value is written with a unit; empty where it is a bare number or follows from others. */
-export function unitOf(text: string, name: string): string {
-  const at = valueOf(text, name), value = at ? text.slice(...at).trim().replace(/^["']|["']$/g, "") : "";
-  const written = Number.isNaN(Number(value)) ? /^[-+]?[0-9.]+(?:[eE][-+]?[0-9]+)?\s*([A-Za-z][A-Za-z0-9*/^]*)$/.exec(value)?.[1] : undefined;
-  if (!written) return "";
-  return SI[written] ?? written.replace(/[A-Za-z]+/g, (part) => SI[part] ?? part);
+/** The SI unit of a value that is written with a unit; empty where it is a bare number. */
+export function unitOf(value: string): string {
+  const unit = QUANTITY.exec(plain(value))?.[2];
+  return unit ? (SI[unit] ?? unit.replace(/[A-Za-z]+/g, (part) => SI[part] ?? part)) : "";
 }
 
-/** The text with another value of a parameter, in the unit that stood there; null where its place is not found. */
-export function withParameter(text: string, name: string, value: number): string | null {
-  const at = valueOf(text, name);
-  if (!at) return null;
-  const unit = /^[-+0-9.eE]+\s*(mm|cm|deg|g|ms)$/.exec(text.slice(...at))?.[1];
-  const written = unit ? `${Number((value / SCALES[unit]!).toPrecision(12))} ${unit}` : String(value);
-  return text.slice(0, at[0]) + written + text.slice(at[1]);
+/** A number in place of a written value: in the unit that stood there where that gives the same bits, else in SI units. */
+export function written(value: number, before: string): string {
+  const unit = QUANTITY.exec(plain(before))?.[2] ?? "", scale = SCALES[unit], quote = /^["']/.exec(before.trim())?.[0] ?? "";
+  const small = scale === undefined ? NaN : Number((value / scale).toPrecision(12));
+  if (scale === undefined) return String(value);
+  return `${quote}${small * scale === value ? `${small} ${unit}` : `${value} ${SI[unit]!}`}${quote}`;
 }
+
+/** Lines of a file end as those of a text field do. */
+export const withLineFeeds = (text: string): string => text.replace(/\r\n?/g, "\n");

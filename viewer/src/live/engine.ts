@@ -7,7 +7,9 @@ export interface Complaint {
 }
 export interface Reply { ok: boolean; diagnostics?: Complaint[]; [key: string]: unknown }
 export interface Described extends Reply {
-  title: string; assembled: boolean; columns: string[]; parameters: [string, number][]; unused: string[];
+  title: string; assembled: boolean; columns: string[]; parameters: [string, number][]; unused: string[]; states: string[];
+  /** Parameters that are numbers of their own, and where their values stand in the file: from, to. */
+  written: [string, number, number][];
   inputs: { name: string; unit: string; value: number; range: [number | null, number | null] }[]; drives: string[]; gravity: boolean;
 }
 

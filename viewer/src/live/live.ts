@@ -1,17 +1,22 @@
 // The live page: the mechanism in the hand, sliders, the file, and what `check` says. The engine computes, the page draws.
 
 import type { App } from "../app";
-import type { Happened, Line, PageData, Section } from "../data";
-import { words } from "../events";
-import { valueAt } from "../motion";
+import type { Happened, PageData } from "../data";
+import { changed, words } from "../events";
 import { button, el, fileName, format, save } from "../ui";
-import { Editor, isFree, unitOf, withParameter } from "./editor";
+import { Editor, unitOf, withLineFeeds, written } from "./editor";
 import type { Beside, Complaint, Described, Engine, Reply } from "./engine";
+import { explanation, valuesOf } from "./explain";
 import { holdOn, type Grip } from "./hand";
 import { sharedPage } from "./share";
 
 /** The file of a live page, and the shipped models of a playground. */
-export interface LiveData { file: string; text: string; set?: [string, string][]; run?: boolean; gallery?: Shipped[] }
+export interface LiveData {
+  file: string; text: string; set?: [string, string][];
+  /** Settings of the study that differ from those of the file. */
+  study?: Record<string, unknown>;
+  run?: boolean; gallery?: Shipped[];
+}
 /** A shipped model of a playground. */
 export interface Shipped { name: string; group?: string; title: string; purpose?: string; text: string }
 
@@ -40,8 +45,8 @@ export class Live {
   private readonly values = el("div", { class: "values" });
   private readonly goButton = button("Let go", "Dynamics from here: drag to pull by a spring", () => this.toggle());
   private readonly speedBox = el("select", { "aria-label": "Slow motion" }, ...[1, 0.5, 0.2, 0.1, 0.05, 0.02].map((s) => el("option", { value: String(s) }, `${s}\u00d7`)));
-  private readonly gravity = el("input", { type: "checkbox", checked: true, onchange: () => this.restart() });
-  private readonly motors = el("input", { type: "checkbox", checked: true, onchange: () => this.restart() });
+  private readonly gravity = el("input", { type: "checkbox", checked: true, onchange: () => this.restart(this.gravity) });
+  private readonly motors = el("input", { type: "checkbox", checked: true, onchange: () => this.restart(this.motors) });
   private text: string;
   private set: Map<string, string>;
   private described: Described | null = null;
@@ -67,7 +72,7 @@ export class Live {
   private pending: PageData | null = null;
   private checked: Reply | null = null;
   private checking: Promise<void> | null = null;
-  /** Inputs that have another value than in the file. */
+  /** Inputs that were set here. */
   private inputs = new Map<string, number>();
   /** A value of a slider that cannot be built; the engine keeps the last good one. */
   private refused: { name: string; value: number; why: string } | null = null;
@@ -79,15 +84,15 @@ export class Live {
   private clicked: string | null = null;
 
   constructor(readonly app: App, private readonly data: LiveData, readonly engine: Engine) {
-    this.text = data.text;
+    this.text = withLineFeeds(data.text);
     this.set = new Map(data.set ?? []);
-    this.good = { text: data.text, set: new Map(this.set) };
+    this.good = { text: this.text, set: new Map(this.set) };
     this.runner = engine.beside();
     this.checker = engine.beside();
     this.againButton.hidden = true;
     this.original = app.page;
     this.editor = new Editor({ changed: (text) => this.edit(text), save: () => this.saveFile(), share: () => void this.share() });
-    this.editor.open(data.text);
+    this.editor.open(this.text);
     this.goButton.classList.add("go");
     this.panel.append(
       el("div", { class: "cardtools" }, this.goButton, button("Step", "Advance by one frame", () => this.step()), button("Reset", "Back to the start", () => this.reset()), this.speedBox),
@@ -100,7 +105,9 @@ export class Live {
     app.onAsked = () => this.leave();
     this.attach(new AbortController().signal);
     // A page of many cases gives values that its result was not computed with.
-    this.load(data.text, data.run === true);
+    const why = this.load(this.text, data.run === true);
+    if (why === null) this.writeGiven();
+    else { this.editor.complain(this.complaints); this.say(`${why}. The page plays its recording`, true); }
     app.openTab("Live");
   }
 
@@ -108,10 +115,10 @@ export class Live {
 
   /** Gives the engine a text with the values of the sliders; says why it is not a mechanism, and keeps the one before then. */
   private load(text: string, draw: boolean): string | null {
-    const reply = this.engine.ask({ do: "load", text, set: [...this.set] }) as Described;
+    const reply = this.engine.ask(this.file(text)) as Described;
     if (!reply.ok) {
       // A new engine knows nothing: give it the last good file again.
-      if (reply["broken"]) this.engine.ask({ do: "load", text: this.good.text, set: [...this.good.set] });
+      if (reply["broken"]) this.engine.ask(this.file(this.good.text, this.good.set));
       this.complaints = reply.diagnostics ?? [];
       return reply.diagnostics?.[0]?.message ?? "the file is not a mechanism";
     }
@@ -120,7 +127,12 @@ export class Live {
     this.checker.stop();
     this.pending = this.checked = this.checking = null;
     this.againButton.hidden = true;
-    this.inputs.clear();
+    // Inputs stay what they were set to, as far as the mechanism has them and takes the values.
+    for (const [name, value] of this.inputs) {
+      const input = reply.inputs.find((i) => i.name === name);
+      if (input && this.engine.ask({ do: "set", input: name, value }).ok) input.value = value;
+      else this.inputs.delete(name);
+    }
     this.text = text;
     this.described = reply;
     if (reply.assembled) this.good = { text, set: new Map(this.set) };
@@ -136,6 +148,32 @@ export class Live {
       this.app.highlight(open.names);
     } else this.say(this.hint());
     return null;
+  }
+  /** The request for a file with values of parameters, under the settings that the page was made with. */
+  private file(text: string, set = this.set): Record<string, unknown> { return { do: "load", text, set: [...set], study: this.data.study ?? {} }; }
+  /** Values that the page was made with, as by `--set`, are written into the file: whoever saves or edits it has them. */
+  private writeGiven(): void {
+    const given = [...this.set], before = JSON.stringify(this.described!.parameters);
+    let text = this.text;
+    // Places behind a value move when it is written: the last one comes first.
+    const places = given.map(([name, value]) => ({ at: this.place(name), value })).sort((a, b) => (b.at?.[0] ?? 0) - (a.at?.[0] ?? 0));
+    if (!given.length || places.some((p) => !p.at)) return;
+    const json = /^\s*\{/.test(text);
+    for (const { at, value } of places) {
+      const bare = Number.isFinite(Number(value)) || (!json && /^[-+\w.*/^() ]+$/.test(value));
+      text = text.slice(0, at![0]) + (bare ? value : JSON.stringify(value)) + text.slice(at![1]);
+    }
+    const set = this.set;
+    this.set = new Map();
+    if (this.load(text, false) !== null || JSON.stringify(this.described!.parameters) !== before) { this.set = set; this.load(this.editor.text, false); return; }
+    this.editor.open(text);
+  }
+  /** Where the value of a parameter stands in the file, with the quotes around it. */
+  private place(name: string): [number, number] | null {
+    const found = this.described?.written.find(([n]) => n === name);
+    if (!found) return null;
+    const [, from, to] = found, quoted = /["']/.test(this.text[from - 1] ?? "") && this.text[from - 1] === this.text[to];
+    return quoted ? [from - 1, to + 1] : [from, to];
   }
   /** What the engine had against the last file it refused. */
   private complaints: Complaint[] = [];
@@ -156,17 +194,29 @@ export class Live {
     this.say(`${why}. The scene shows the last file that could be read; Reset brings it back`, true);
   }
 
-  private saveFile(): void { save(this.data.file || fileName(this.described?.title ?? "", ".yaml"), new Blob([this.editor.text], { type: "text/yaml" })); }
+  private saveFile(): void {
+    // Lines end as they did in the file that was opened.
+    const text = this.data.text.includes("\r\n") ? this.editor.text.replaceAll("\n", "\r\n") : this.editor.text;
+    save(this.data.file || fileName(this.described?.title ?? "", ".yaml"), new Blob([text], { type: "text/yaml" }));
+  }
 
   private async share(): Promise<void> {
-    const page = (await this.motion()) ?? this.app.page;
+    const page = (await this.motion()) ?? this.app.page, bad = this.editor.text !== this.text;
     if (page !== this.app.page) this.pending = page;
-    save(fileName(this.described?.title ?? "mechanism", ".html"), new Blob([sharedPage(page, { ...this.data, text: this.editor.text, set: [...this.set] })], { type: "text/html" }));
+    const others = ((this.data.study?.["inputs"] ?? []) as [string, unknown][]).filter(([name]) => !this.inputs.has(name));
+    const inputs = [...others, ...[...this.inputs].map(([name, value]): [string, unknown] => [name, { value }])];
+    const study = { ...this.data.study, ...(inputs.length ? { inputs } : {}) };
+    save(fileName(this.described?.title ?? "mechanism", ".html"), new Blob([sharedPage(page, { ...this.data, text: this.text, set: [...this.set], study })], { type: "text/html" }));
+    if (bad) this.say("The page was saved with the last file that could be read: the one in the editor has mistakes", true);
   }
 
   /** Another mechanism, such as one of the gallery. */
   open(file: string, text: string): void {
     this.data.file = file;
+    this.data.text = text;
+    text = withLineFeeds(text);
+    delete this.data.study;
+    this.inputs.clear();
     this.set = new Map();
     this.refused = null;
     this.lastRun = Infinity;
@@ -194,7 +244,9 @@ export class Live {
   }
   /** Makes the sliders of the mechanism, or writes their values; `all` of them, or those alone that no one holds. */
   private buildSliders(all = false): void {
-    const d = this.described!, names = new Set(d.parameters.map(([n]) => n)), own = d.parameters.filter(([n]) => !d.unused.includes(n) && isFree(this.text, n, names)), known = [...this.sliders.querySelectorAll<HTMLInputElement>("input[type=range]")].map((i) => i.dataset["name"]);
+    const d = this.described;
+    if (!d) return;
+    const free = new Set(d.written.map(([n]) => n)), own = d.parameters.filter(([n]) => !d.unused.includes(n) && free.has(n)), known = [...this.sliders.querySelectorAll<HTMLInputElement>("input[type=range]")].map((i) => i.dataset["name"]);
     const wanted = [...own.map(([n]) => n), ...d.inputs.map((i) => i.name)];
     const values = new Map([...d.parameters, ...d.inputs.map((i): [string, number] => [i.name, i.value])]);
     // A slider that is held must stay the same element: only its number is written.
@@ -218,12 +270,13 @@ export class Live {
       const digits = Math.max(0, 3 - Math.floor(Math.log10((hi - lo) || 1))), read = () => Number(Number(range.value).toFixed(Math.min(12, digits)));
       range.addEventListener("input", () => { number.value = String(read()); act(read()); });
       range.addEventListener("change", () => done(read()));
-      number.addEventListener("change", () => { const v = Number(number.value); if (Number.isFinite(v) && number.value !== "") { act(v); if (this.refused?.name !== name) reach(range, v); range.value = number.value; done(v); } });
+      number.addEventListener("change", () => { const v = Number(number.value); if (Number.isFinite(v) && number.value !== "") { act(v); if (this.refused?.name !== name) reach(range, v); range.value = number.value; done(v); } else number.value = String(Number(Number(range.value).toPrecision(6))); });
       return el("label", { class: "slider" }, el("span", {}, name, unit && unit !== "1" ? el("small", {}, ` ${unit}`) : null), range, number);
     };
     const parameters = own.map(([name, v]) => {
       const half = v === 0 ? 1 : Math.abs(v) * 0.5;
-      return row(name, unitOf(this.text, name), v, v - half, v + half, (x) => this.slide(name, x), (x) => this.settle(name, x));
+      const at = this.place(name);
+      return row(name, at ? unitOf(this.text.slice(...at)) : "", v, v - half, v + half, (x) => this.slide(name, x), (x) => this.settle(name, x));
     });
     const inputs = d.inputs.map((i) => {
       const half = Math.max(Math.abs(i.value), 1);
@@ -246,10 +299,9 @@ export class Live {
   }
   /** A parameter whose slider was let go: its value goes into the file, or the last one that could be built. */
   private settle(name: string, value: number): void {
-    const refused = this.refused?.name === name, given = this.set.get(name);
-    if (refused && given === undefined) return;
-    const text = withParameter(this.text, name, refused ? Number(given) : value);
-    if (text === null) return;
+    const refused = this.refused?.name === name, at = this.place(name), kept = this.described?.parameters.find(([n]) => n === name)?.[1];
+    if (!at || (refused && (!this.set.has(name) || kept === undefined))) return;
+    const text = this.text.slice(0, at[0]) + written(refused ? kept! : value, this.text.slice(...at)) + this.text.slice(at[1]);
     const before = new Map(this.set);
     this.set.delete(name);
     const why = this.load(text, false);
@@ -308,7 +360,7 @@ export class Live {
     this.runSince = performance.now();
     let reply: Reply | null;
     try {
-      reply = await this.runner.ask([{ do: "load", text: this.text, set: [...this.set] }, ...inputs, { do: "run" }]);
+      reply = await this.runner.ask([this.file(this.text), ...inputs, { do: "run" }]);
     } catch {
       // A browser that makes no workers for such a page computes in the page.
       return this.studyPage();
@@ -370,29 +422,40 @@ export class Live {
     holdOn(this.app, {
       ready: () => this.described?.assembled === true,
       taken: (grip) => {
-        if (this.running) { this.hand = { ...grip }; return; }
-        this.takePose();
+        if (!this.running && !this.takePose()) return;
         this.hand = { ...grip };
       },
       moved: (grip) => {
+        if (!this.hand) return;
         this.hand = { ...grip, to: [...grip.to] };
         if (!this.running) this.drag(grip);
       },
-      released: () => { this.hand = null; if (!this.running) this.say(this.hint()); },
+      released: () => { const held = this.hand !== null; this.hand = null; if (held && !this.running) this.say(this.hint()); },
       clicked: (name) => { this.clicked = name; this.tell(true); this.app.highlight(name ? [name] : []); },
     }, signal);
   }
 
-  /** The engine stands where the recording is shown: each body is dragged there, which a closed pose allows. */
-  private takePose(): void {
-    const m = this.app.motions[0]!;
+  /** The engine takes up what the recording shows, with its velocities and states; false where it cannot. */
+  private takePose(): boolean {
+    const m = this.app.motions[0]!, t = this.app.clock.time, bodies = this.app.page.model.bodies;
+    const event = changed(this.app.page.results[0]!.events ?? [], t);
+    if (event && !m.isLive) {
+      this.say(`Event ${event.name} has changed the mechanism by then: go to a time before it, or press Reset`, true);
+      return false;
+    }
     this.started = false;
-    if (m.isLive) return;
+    this.showButtons();
+    if (m.isLive) return true;
     this.app.clock.playing = false;
-    const t = this.app.clock.time, bodies = this.app.page.model.bodies;
+    const wanted = new Set([
+      ...bodies.flatMap((b) => ["v.x", "v.y", "v.z", "omega.x", "omega.y", "omega.z"].map((k) => `${b.name}.${k}`)),
+      ...(this.app.page.model.joints ?? []).map((j) => `${j.name}.angle`), ...(this.described?.states ?? []),
+    ]);
+    const values = m.columns.filter((c) => wanted.has(c.name)).map((c): [string, number] => [c.name, m.value(c, t)]).filter(([, x]) => Number.isFinite(x));
     const poses = bodies.map((_, i) => { const p = m.pose(i, t), o = m.origin(i, p); return { o, q: [...p.p] }; });
-    const reply = this.engine.ask({ do: "pose", t, origins: poses.map((p) => p.o), quaternions: poses.map((p) => p.q) });
+    const reply = this.engine.ask({ do: "pose", t, origins: poses.map((p) => p.o), quaternions: poses.map((p) => p.q), values });
     if (!reply.ok) this.heed(reply);
+    return reply.ok;
   }
 
   drag(grip: Grip): Reply {
@@ -439,7 +502,7 @@ export class Live {
     // What is computed beside waits: the mechanism that moves needs the processor.
     if (this.runner.busy) this.runLater();
     if (this.checker.busy) { this.checker.stop(); this.explainLater(); }
-    this.takePose();
+    if (!this.takePose()) return false;
     const reply = this.engine.ask({ do: "start", gravity: this.gravity.checked, motors: this.motors.checked });
     this.heed(reply);
     if (!reply.ok) return false;
@@ -450,11 +513,17 @@ export class Live {
     this.record();
     return true;
   }
-  private restart(): void {
+  /** Gravity or motors were switched: what moves goes on from here with the other setting. */
+  private restart(box: HTMLInputElement): void {
     const was = this.running;
     this.started = this.running = false;
     this.showButtons();
-    if (was) { this.showLive(); this.toggle(); }
+    if (!was) return;
+    this.showLive();
+    if (this.begin()) { this.running = true; this.lastFrame = 0; }
+    // The mechanism cannot be started anew as it is: it can go on as it was.
+    else { box.checked = !box.checked; this.started = true; this.pause(); }
+    this.showButtons();
   }
   private pause(): void {
     this.running = false;
@@ -545,6 +614,7 @@ export class Live {
       return;
     }
     this.deliver();
+    if (this.clicked !== null && this.app.clock.time !== this.toldAt) this.tell();
     // The reader plays or moves the time bar: the recording is shown again.
     if (m.isLive && !this.hand && (this.app.clock.playing || this.app.clock.time !== this.liveTime)) this.leave();
   }
@@ -562,28 +632,20 @@ export class Live {
     this.say(first.help ? `${first.message}; ${first.help}` : first.message, true);
     if (first.names.length) this.app.highlight(first.names);
     // A new engine knows nothing: give it the file again.
-    if (reply["broken"]) this.engine.ask({ do: "load", text: this.text, set: [...this.set] });
+    if (reply["broken"]) this.engine.ask(this.file(this.text));
   }
 
   private lastTold = 0;
+  /** The time whose values are shown. */
+  private toldAt = NaN;
   /** Values of the part that was clicked. */
   private tell(now = false): void {
     if (!now && performance.now() - this.lastTold < 90) return;
     this.lastTold = performance.now();
+    this.toldAt = this.app.clock.time;
     const name = this.clicked, m = this.app.motions[0]!;
     if (name === null) { this.values.replaceChildren(); return; }
-    const columns = m.columns.filter((c) => c.name.startsWith(`${name}.`)), body = this.app.page.model.bodies.findIndex((b) => b.name === name);
-    const rows: [string, string][] = [];
-    if (body >= 0) rows.push(["position", m.pose(body, this.app.clock.time).r.map((x) => format(x)).join(", ") + " m"]);
-    const done = new Set<string>();
-    for (const c of columns) {
-      const part = c.name.slice(name.length + 1), stem = part.replace(/\.[xyz]$/, "");
-      if (done.has(stem)) continue;
-      done.add(stem);
-      const all = stem === part ? [c] : ["x", "y", "z"].map((a) => columns.find((o) => o.name === `${name}.${stem}.${a}`)).filter((o) => o !== undefined);
-      const numbers = all.map((o) => m.value(o, this.app.clock.time)), size = numbers.length === 3 ? `  (${format(Math.hypot(...numbers))})` : "";
-      rows.push([stem, `${numbers.map((x) => format(x)).join(", ")} ${c.unit === "1" ? "" : c.unit}${size}`]);
-    }
+    const rows = valuesOf(m, this.app.page.model.bodies.findIndex((b) => b.name === name), name, this.app.clock.time);
     this.values.replaceChildren(el("h2", {}, name, button("", "Close", () => { this.clicked = null; this.tell(true); this.app.highlight([]); }, "close")),
       el("dl", {}, ...rows.flatMap(([k, v]) => [el("dt", {}, k), el("dd", {}, v)])));
   }
@@ -596,8 +658,7 @@ export class Live {
   }
   explain(): Promise<void> {
     if (this.checked) { this.explained(this.checked); return Promise.resolve(); }
-    const text = this.text, request = { do: "load", text, set: [...this.set] };
-    const checking = this.checking ??= this.checker.ask([request, { do: "check" }]).catch(() => this.engine.ask({ do: "check" })).then((reply) => {
+    const checking = this.checking ??= this.checker.ask([this.file(this.text), { do: "check" }]).catch(() => this.engine.ask({ do: "check" })).then((reply) => {
       if (this.checking !== checking) return;
       this.checking = null;
       if (!reply?.ok) return;
@@ -607,38 +668,9 @@ export class Live {
     return checking;
   }
   private explained(reply: Reply): void {
-    const sections: Section[] = [{ title: (reply["headline"] as string).replaceAll("`", ""), lines: [] }];
-    for (const f of reply["facts"] as { label: string; text: string }[]) {
-      // An option of the command line is of no use here: the page lists the modes itself.
-      const text = f.text.replace("; `--assembly-modes FILE.html` draws them", "");
-      if (f.label) sections.push({ title: f.label[0]!.toUpperCase() + f.label.slice(1), lines: [] });
-      sections[sections.length - 1]!.lines.push({ text: text.replaceAll("`", "") });
-    }
-    const modes = reply["modes"] as string[];
-    if (modes.length) sections.push({ title: "Assembly modes: press one to see it", lines: modes.map((text, number): Line => ({ text: text.replaceAll("`", ""), act: { text: "show", run: () => this.mode(number) } })) });
-    const events = this.events(reply["events"] as { joint: string; what: string; value: number; names: string[] }[]);
-    if (events.length) sections.push({ title: "Singular positions of this motion", lines: events });
-    const notes = (reply.diagnostics ?? []).map((d): Line => ({ text: `${d.message}${d.help ? `; ${d.help}` : ""} [${d.code}]`, level: "warn", names: d.names }));
-    if (notes.length) sections.push({ title: "Warnings", lines: notes });
     const own = (this.original.diagnosis ?? []).filter((s) => /Work of|not unique|leaves out/.test(s.title));
-    this.app.showDiagnosis([...sections, ...own], events.map((e) => e.time!));
-  }
-
-  /** When the motion passes singular positions. */
-  private events(list: { joint: string; what: string; value: number; names: string[] }[]): Line[] {
-    const out: Line[] = [];
-    for (const e of list) {
-      const c = this.app.catalogue.get(`${e.joint}.${e.what}`, 0);
-      if (!c || c.t.length < 3) continue;
-      const turn = e.what === "angle" ? 2 * Math.PI : 0, off = (k: number) => { const d = c.y[k]! - e.value; return turn ? d - turn * Math.round(d / turn) : d; };
-      for (let k = 0; k + 1 < c.t.length && out.length < 40; k++) {
-        const a = off(k), b = off(k + 1);
-        if (a === 0 || (a < 0) === (b < 0) || Math.abs(a - b) > 1) continue;
-        const time = c.t[k]! + ((c.t[k + 1]! - c.t[k]!) * a) / (a - b);
-        out.push({ text: `${e.joint} ${e.what} = ${format(valueAt(c, time))}: ${e.names.join(", ")}`, time, names: [e.joint, ...e.names] });
-      }
-    }
-    return out;
+    const { sections, times } = explanation(reply, this.app.catalogue, (number) => this.mode(number));
+    this.app.showDiagnosis([...sections, ...own], times);
   }
 
   private mode(number: number): void {

@@ -18,7 +18,7 @@ export function fileOf(d: Drawing): { text: string } | { missing: string } {
   const held = d.joints.some((j, k) => j.ground && d.bars.some((b) => b.ends.includes(k)));
   if (!held) return { missing: "Nothing stands on the ground yet: choose Ground and click an end of a bar." };
   const used = d.joints.map((_, k) => k).filter((k) => d.bars.some((b) => b.ends.includes(k)));
-  const n = (x: number) => String(Number(x.toFixed(6))), name = (k: number) => letter(k);
+  const n = (x: number) => String(Number(x.toPrecision(9))), name = (k: number) => letter(k);
   const lines = ["fourbar: 1", "title: A sketch", "# Ends of the bars as drawn; with other numbers the linkage is assembled anew.", "parameters:"];
   for (const k of used) lines.push(`  ${name(k)}x: ${n(d.joints[k]!.x)}`, `  ${name(k)}y: ${n(d.joints[k]!.y)}`);
   if (d.joints.some((j) => j.motor)) lines.push("  turn: 3                                   # speed of the motor, rad/s");

@@ -12,9 +12,19 @@ export function linearTicks(lo: number, hi: number, most: number): Tick[] {
   const raw = span / Math.max(1, most), p = 10 ** Math.floor(Math.log10(raw)), out: Tick[] = [];
   const steps = [10, 5, 2, 1, 0.5, 0.2].map((m) => m * p), fine = steps.filter((s) => s >= raw * (1 - 1e-9)).reverse();
   const step = [...fine.slice(0, 1), ...steps.filter((s) => s < raw)].find((s) => inside(s) >= 2) ?? steps.at(-1)!;
-  const digits = Math.max(1, Math.ceil(Math.log10(Math.max(Math.abs(lo), Math.abs(hi)) / step)) + 1);
-  for (let k = Math.ceil(lo / step - 1e-9); k * step <= hi + step * 1e-9; k++) out.push({ at: k * step, text: format(k * step, Math.max(digits, 2)) });
+  for (let k = Math.ceil(lo / step - 1e-9); k * step <= hi + step * 1e-9; k++) out.push({ at: k * step, text: "" });
+  names(out.map((t) => t.at), step).forEach((text, k) => { out[k]!.text = text; });
   return out;
+}
+
+/** Numbers of an axis: as few digits as name every tick where it stands. */
+export function names(ticks: number[], step: number): string[] {
+  const short = (text: string) => text.replace(/(\.\d*?)0+(?=e|$)/, "$1").replace(/\.(?=e|$)/, "");
+  for (let digits = 3; digits < 17; digits++) {
+    const list = ticks.map((x) => short(format(x, digits)));
+    if (list.every((text, k) => Math.abs(Number(text.replaceAll("\u2212", "-")) - ticks[k]!) <= 0.02 * step)) return list;
+  }
+  return ticks.map(String);
 }
 
 const RAISED = ["\u2070", "\u00b9", "\u00b2", "\u00b3", "\u2074", "\u2075", "\u2076", "\u2077", "\u2078", "\u2079"];

@@ -71,13 +71,22 @@ function alike(x: [number, number], y: [number, number], width: number, height: 
 
 /** Width of a text of the axes in pixels, nearly. */
 const textWidth = (text: string): number => text.length * 6.3;
+/** A text that is cut in its middle where it is wider than there is room. */
+function fitted(text: string, room: number): string {
+  const most = Math.max(3, Math.floor(room / 6.3));
+  if (text.length <= most) return text;
+  const head = Math.ceil((most - 1) / 2);
+  return `${text.slice(0, head)}\u2026${text.slice(text.length - (most - 1 - head))}`;
+}
 
 export function drawChart(spec: ChartSpec): Chart {
   const { width, height, look, log, over } = spec;
   const svg = document.createElementNS(NS, "svg");
   svg.setAttribute("xmlns", NS);
   for (const [k, v] of Object.entries({ width, height, viewBox: `0 0 ${width} ${height}`, "font-family": FONT, "font-size": 11 })) svg.setAttribute(k, String(v));
-  const rows = spec.legend ? Math.ceil(spec.curves.length / 2) : 0;
+  // Two entries in a row where they fit; an entry that is longer than the chart is cut in its middle, where names differ least.
+  const wide = spec.curves.some((c) => textWidth(c.label) > (width - 66) / 2 - 34), perRow = wide ? 1 : 2;
+  const rows = spec.legend ? Math.ceil(spec.curves.length / perRow) : 0;
   const top = (spec.heading ? 34 : 16) + rows * 16, bottom = height - 32 + (spec.heading ? 0 : 10), right = width - 14;
   const inY = extent(spec.curves, spec.x, log), ticks = (r: [number, number]) => (log ? logTicks(r[0], r[1], (bottom - top) / 26) : linearTicks(r[0], r[1], (bottom - top) / 30));
   const left = Math.max(52, ...ticks(inY).map((t) => textWidth(t.text) + 12));
@@ -90,12 +99,12 @@ export function drawChart(spec: ChartSpec): Chart {
   const toY = (y: number) => bottom - ((value(y) - ya) / (yb - ya || 1)) * (bottom - top);
   if (spec.heading) {
     add(svg, "rect", { x: 0, y: 0, width, height, fill: look.paper });
-    add(svg, "text", { x: 12, y: 17, fill: look.ink, "font-size": 13, "font-weight": 600 }, spec.heading);
+    add(svg, "text", { x: 12, y: 17, fill: look.ink, "font-size": 13, "font-weight": 600 }, fitted(spec.heading, (width - 24) / 1.25));
   }
   if (spec.legend) spec.curves.forEach((c, k) => {
-    const x0 = left + (k % 2) * ((right - left) / 2), y0 = 32 + 16 * Math.floor(k / 2);
+    const x0 = left + (k % perRow) * ((right - left) / perRow), y0 = 32 + 16 * Math.floor(k / perRow);
     add(svg, "line", { x1: x0, x2: x0 + 18, y1: y0 - 4, y2: y0 - 4, stroke: c.color, "stroke-width": 2, "stroke-dasharray": c.dash });
-    add(svg, "text", { x: x0 + 24, y: y0, fill: look.ink }, c.label);
+    add(svg, "text", { x: x0 + 24, y: y0, fill: look.ink }, fitted(c.label, (right - left) / perRow - 28));
   });
   for (const tick of ticks(range)) {
     const y = bottom - ((tick.at - ya) / (yb - ya || 1)) * (bottom - top);

@@ -45,7 +45,7 @@ export class Labels {
       const k = 8 * (i.body + 1), q = new THREE.Quaternion(...(cast.poses.subarray(k + 4, k + 8) as unknown as [number, number, number, number]));
       const p = this.stage.project(i.at.clone().applyQuaternion(q).add(new THREE.Vector3(...(cast.poses.subarray(k, k + 3) as unknown as [number, number, number]))));
       i.size ??= { w: i.node.offsetWidth, h: i.node.offsetHeight };
-      const { w, h } = i.size, room = p && free(p, w, h, taken);
+      const { w, h } = i.size, room = p && free(p, w, h, taken, this.stage.canvas);
       i.node.style.visibility = room ? "visible" : "hidden";
       if (!room) continue;
       taken.push({ ...room, w, h });
@@ -54,11 +54,14 @@ export class Labels {
   }
 }
 
-/** The upper left corner of a name beside its place, where it covers no other name; nothing where there is no such room. */
-function free(p: { x: number; y: number }, w: number, h: number, taken: { x: number; y: number; w: number; h: number }[]): { x: number; y: number } | null {
+/** The upper left corner of a name beside its place, where it covers no other name and stays in the picture; nothing where there is no such room. */
+function free(p: { x: number; y: number }, w: number, h: number, taken: { x: number; y: number; w: number; h: number }[], picture: { clientWidth: number; clientHeight: number }): { x: number; y: number } | null {
+  const right = picture.clientWidth - w, bottom = picture.clientHeight - h;
+  // A name whose place is out of the picture is not shown; one that is wider than the picture begins at its edge.
+  if (p.x < 0 || p.y < 0 || p.x > picture.clientWidth || p.y > picture.clientHeight) return null;
   const gap = 6;
   for (const [dx, dy] of [[-w / 2, -h - gap], [-w / 2, gap], [gap, -h / 2], [-w - gap, -h / 2], [gap, -h - gap], [-w - gap, -h - gap], [gap, gap], [-w - gap, gap], [-w / 2, -2 * h - gap], [-w / 2, h + gap]] as const) {
-    const x = p.x + dx, y = p.y + dy;
+    const x = Math.max(0, Math.min(right, p.x + dx)), y = Math.max(0, Math.min(bottom, p.y + dy));
     if (taken.every((t) => x + w <= t.x || t.x + t.w <= x || y + h <= t.y || t.y + t.h <= y)) return { x, y };
   }
   return null;

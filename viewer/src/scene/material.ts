@@ -5,8 +5,9 @@ import * as THREE from "three";
 
 /** Texels in a row of the pose texture. */
 export const ROW = 256;
-/** How many things can be lit at once. */
+/** How many things can be lit at once, and how many can be absent. */
 export const LIT = 12;
+export const ABSENT = 32;
 
 const POSE = /* glsl */ `
   uniform sampler2D poses;
@@ -18,9 +19,11 @@ const POSE = /* glsl */ `
     int k = 2 * int(body + 0.5);
     return texel(k).xyz + turn(texel(k + 1), at);
   }
-  // A ghost has no ground of its own, and lies a little behind what it is compared with.
-  vec4 onScreen(float body, vec3 p) {
+  uniform float absent[${ABSENT}];
+  // A ghost has no ground of its own, and lies a little behind what it is compared with. What events have taken out is not drawn.
+  vec4 onScreen(float body, float id, vec3 p) {
     if (ghost > 0.5 && body < 0.5) return vec4(2.0, 2.0, 2.0, 1.0);
+    for (int k = 0; k < ${ABSENT}; k++) if (absent[k] > 0.5 && abs(id - absent[k]) < 0.5) return vec4(2.0, 2.0, 2.0, 1.0);
     vec4 c = projectionMatrix * viewMatrix * vec4(p, 1.0);
     c.z += sink * c.w;
     // Faces of two bodies in one plane: the later body lies in front, always, so that nothing flickers.
@@ -44,7 +47,7 @@ const BODY_VERTEX = /* glsl */ `
     vec4 q = texel(2 * int(owner.x + 0.5) + 1);
     vec3 n = turn(q, normal);
     vNormal = (viewMatrix * vec4(n, 0.0)).xyz;
-    gl_Position = onScreen(owner.x, place(owner.x, position));
+    gl_Position = onScreen(owner.x, owner.y, place(owner.x, position));
     if (swell > 0.0) {
       // Grown by a number of pixels on the screen: the contour is the back of the solid, a little larger.
       vec2 d = (projectionMatrix * vec4(vNormal, 0.0)).xy;
@@ -62,7 +65,7 @@ const LINE_VERTEX = /* glsl */ `
   void main() {
     vTint = tint;
     vId = owner.y;
-    gl_Position = onScreen(owner.x, place(owner.x, position));
+    gl_Position = onScreen(owner.x, owner.y, place(owner.x, position));
     gl_Position.z -= 3e-5 * gl_Position.w;
   }
 `;
@@ -90,7 +93,7 @@ const TIE_VERTEX = /* glsl */ `
     vec3 p = a + d * (position.z * l) + u * position.x + v * position.y;
     vec3 down = dot(slack.xyz, slack.xyz) > 0.5 ? slack.xyz : u;
     p += down * (2.0 * position.z * (1.0 - position.z) * sqrt(max(0.0, slack.w * slack.w - l * l)));
-    gl_Position = onScreen(1.0, p);
+    gl_Position = onScreen(1.0, id, p);
   }
 `;
 
@@ -147,14 +150,14 @@ export interface Shared {
   thicken: { value: number };
 }
 
-interface Look { poses: THREE.Texture; over?: THREE.Color; opacity?: number; sink?: number }
+interface Look { poses: THREE.Texture; absent: { value: number[] }; over?: THREE.Color; opacity?: number; sink?: number }
 
 function make(shared: Shared, look: Look, vertexShader: string, fragmentShader: string, extra: object, own: Record<string, THREE.IUniform>): THREE.ShaderMaterial {
   const opacity = look.opacity ?? 1;
   return new THREE.ShaderMaterial({
     vertexShader, fragmentShader,
     uniforms: {
-      ...shared, poses: { value: look.poses }, opacity: { value: opacity }, swell: { value: 0 }, ghost: { value: look.over ? 1 : 0 }, sink: { value: look.sink ?? 0 },
+      ...shared, poses: { value: look.poses }, absent: look.absent, opacity: { value: opacity }, swell: { value: 0 }, ghost: { value: look.over ? 1 : 0 }, sink: { value: look.sink ?? 0 },
       flatTint: { value: look.over ? 1 : 0 }, over: { value: look.over ?? new THREE.Color() }, inkShare: { value: 0.62 }, ...own,
     },
     transparent: opacity < 1, depthWrite: opacity >= 1, ...extra,
@@ -172,4 +175,4 @@ export const edge = (s: Shared, l: Look): THREE.ShaderMaterial => make(s, l, LIN
 export const tie = (s: Shared, l: Look): THREE.ShaderMaterial => make(s, l, TIE_VERTEX, INK, {}, { inkShare: { value: 0.3 }, stroke: s.pen });
 
 export const identity = (s: Shared, l: Look, kind: "body" | "line" | "tie"): THREE.ShaderMaterial =>
-  make(s, { poses: l.poses }, { body: BODY_VERTEX, line: LINE_VERTEX, tie: TIE_VERTEX }[kind], IDENTITY, { side: THREE.DoubleSide }, {});
+  make(s, { poses: l.poses, absent: l.absent }, { body: BODY_VERTEX, line: LINE_VERTEX, tie: TIE_VERTEX }[kind], IDENTITY, { side: THREE.DoubleSide }, {});

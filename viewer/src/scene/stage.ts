@@ -8,7 +8,7 @@ import { ACCENT, Draft } from "./draft";
 import { drawBodies } from "./bodies";
 import { setDetail } from "./shapes";
 import { drawContacts, drawJoints, drawTies } from "./joints";
-import { contour, edge, identity, LIT, ROW, surface, tie, type Shared } from "./material";
+import { ABSENT, contour, edge, identity, LIT, ROW, surface, tie, type Shared } from "./material";
 
 export interface Theme { paper: string; ink: string; pen: string; grid: string }
 export type View = "front" | "back" | "left" | "right" | "top" | "bottom" | "iso" | "normal";
@@ -20,6 +20,8 @@ class Cast {
   readonly poses: Float32Array;
   readonly edges: THREE.LineSegments;
   readonly outline: THREE.Mesh | null = null;
+  /** Identities of joints and forces that are not there. */
+  readonly absent = { value: new Array<number>(ABSENT).fill(0) };
   private readonly pose = new Pose();
 
   constructor(readonly motion: Motion, parts: { surfaces: THREE.BufferGeometry; lines: THREE.BufferGeometry; ties: THREE.BufferGeometry }, shared: Shared, ghost?: { color: string; opacity: number; sink: number }) {
@@ -27,7 +29,7 @@ class Cast {
     this.poses = new Float32Array(4 * ROW * rows);
     this.poses[7] = 1;
     this.texture = new THREE.DataTexture(this.poses, ROW, rows, THREE.RGBAFormat, THREE.FloatType);
-    const look = { poses: this.texture, ...(ghost ? { over: new THREE.Color(ghost.color), opacity: ghost.opacity, sink: ghost.sink } : {}) };
+    const look = { poses: this.texture, absent: this.absent, ...(ghost ? { over: new THREE.Color(ghost.color), opacity: ghost.opacity, sink: ghost.sink } : {}) };
     const add = (o: THREE.Object3D, order: number) => { o.frustumCulled = false; o.renderOrder = order; this.group.add(o); };
     const order = ghost ? 1 : 0;
     add(new THREE.Mesh(parts.surfaces, surface(shared, look)), order);
@@ -147,6 +149,15 @@ export class Stage {
   highlight(ids: number[]): void {
     const next = Array.from({ length: LIT }, (_, k) => ids[k] ?? 0), now = this.shared.lit.value;
     if (next.some((id, k) => id !== now[k])) { this.shared.lit.value = next; this.touch(); }
+  }
+  /** What is not there, by result; shown from the next frame on. */
+  setAbsent(result: number, names: Set<string>): void {
+    const d = this.draft, ids = [...names].map((name) => {
+      const j = (d.model.joints ?? []).findIndex((v) => v.name === name), f = (d.model.forces ?? []).findIndex((v) => v.name === name);
+      return j >= 0 ? d.jointId(j) : f >= 0 ? d.forceId(f) : 0;
+    }).filter((id) => id > 0);
+    const next = Array.from({ length: ABSENT }, (_, k) => ids[k] ?? 0), cast = this.casts[result]!;
+    if (next.some((id, k) => id !== cast.absent.value[k])) { cast.absent.value = next; this.touch(); }
   }
   get highlighted(): number[] { return this.shared.lit.value.filter((id) => id > 0); }
 
@@ -358,7 +369,7 @@ export class Stage {
   }
 
   private makePicker(parts: { surfaces: THREE.BufferGeometry; lines: THREE.BufferGeometry; ties: THREE.BufferGeometry }): Stage["picker"] {
-    const scene = new THREE.Scene(), look = { poses: this.casts[0]!.texture };
+    const scene = new THREE.Scene(), look = { poses: this.casts[0]!.texture, absent: this.casts[0]!.absent };
     scene.add(new THREE.Mesh(parts.surfaces, identity(this.shared, look, "body")), new THREE.LineSegments(parts.ties, identity(this.shared, look, "tie")));
     scene.traverse((o) => { o.frustumCulled = false; });
     return { scene, target: new THREE.WebGLRenderTarget(5, 5) };

@@ -1,7 +1,7 @@
 //! Joints that could be exchanged so that nothing is redundant, found by trying.
 //!
 //! An exchange frees directions that the loop holds anyway. It is right when the rank of all constraints stays the same
-//! at every pose that was looked at: then the mechanism moves as before, with so many rows fewer.
+//! at every pose that was examined: then the mechanism moves as before, with so many rows fewer.
 
 use super::stress::Explained;
 use fourbar::analysis::rank::{TOLERANCE, dense_jacobian};
@@ -23,7 +23,7 @@ pub struct Exchange {
     pub joint: String,
     /// Its type now.
     pub from: &'static str,
-    /// The type instead, or `none` where it can be left out.
+    /// The type instead, or `none` where it can be omitted.
     pub to: &'static str,
 }
 
@@ -50,7 +50,7 @@ pub struct Workshop {
     bound: Vec<bool>,
     /// Redundant sets that a joint belongs to.
     shared: Vec<usize>,
-    /// Joints that were left out, by place.
+    /// Joints that were omitted, by place.
     gone: Vec<bool>,
 }
 

@@ -30,7 +30,7 @@ pub struct Point {
     pub q: Vec<Pose>,
     /// Counted angles.
     pub turns: Vec<f64>,
-    /// Direction in which the curve goes on.
+    /// Direction in which the curve continues.
     pub tangent: Vec<Twist>,
     /// Smallest singular value of the constraints that is not zero everywhere, relative to the largest.
     pub sigma: f64,

@@ -1,7 +1,7 @@
 //! What a mechanism is and what its author should know, found by trying: redundant sets and their cure, how far the
 //! joints go, singular poses on the way, other assembly modes, doubtful numbers.
 //!
-//! Everything here is dense or repeated often, so it has limits; what is left out is told with its reason.
+//! Everything here is dense or repeated often, so it has limits; what is omitted is told with its reason.
 
 pub mod cure;
 pub mod curve;
@@ -40,7 +40,7 @@ const EXPLAINED: usize = 1500;
 /// Poses at which permanence is judged.
 const POSES: usize = 8;
 
-/// Something that was left out.
+/// Something that was omitted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Skipped {
     /// What.
@@ -66,13 +66,13 @@ pub struct Explanation {
     pub coordinates: Vec<Swept>,
     /// Motions that were followed.
     pub sweeps: Vec<Sweep>,
-    /// Assembly modes, the drawn one first; empty where they were not looked for.
+    /// Assembly modes, the drawn one first; empty where they were not searched for.
     pub modes: Vec<Mode>,
-    /// Random starts from which modes were looked for.
+    /// Random starts from which modes were searched for.
     pub starts: usize,
     /// Doubtful numbers.
     pub doubts: Vec<Diagnostic>,
-    /// What was left out.
+    /// What was omitted.
     pub skipped: Vec<Skipped>,
 }
 
@@ -226,7 +226,7 @@ fn explained(
     list
 }
 
-/// Other assembly modes, and from how many starts they were looked for.
+/// Other assembly modes, and from how many starts they were searched for.
 fn find_modes(
     model: &Model,
     topology: &Topology,

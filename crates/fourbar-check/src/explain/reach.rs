@@ -7,7 +7,7 @@ use fourbar::analysis::independent::{Swept, distance, held_rows};
 use fourbar::model::Model;
 use fourbar::state::Configuration;
 
-/// Decides which modes a motion passes; `whole` says that the motion was followed until it closed.
+/// Decides which modes a motion passes; `whole` states that the motion was followed until it closed.
 pub fn reach(model: &Model, found: &mut [Mode], at: &Configuration, list: &[Swept], points: &[Point], whole: bool) {
     let Bound { held, mut rows, .. } = Bound::new(model, at, true);
     rows.extend(held_rows(model, list, at));

@@ -108,7 +108,7 @@ fn one_sided(model: &Model) -> Vec<Diagnostic> {
             "force `{name}` acts on `{body}` and follows the motion of `{body}` and `{other}`, but nothing acts on `{other}` in return"
         );
         out.push(Diagnostic::new("W311", message).at(format!("forces.{name}")).names([name.to_string(), body.clone(), other.clone()]).help(
-            "the other body feels no reaction: a `spring` with `tension:` or a contact under `contacts:` acts on both; or give the other body a force of its own",
+            "the other body feels no reaction: a `spring` with `tension:` or a contact under `contacts:` acts on both; or add a force on the other body",
         ));
     }
     out
@@ -179,9 +179,9 @@ fn inertia(out: &mut Vec<Diagnostic>, name: &str, mass: f64, J: f64, gyration: f
         number(reach)
     );
     let help = if factor > 1.0 {
-        "check its unit (kg m^2); a flywheel whose joints are near its centre may be meant so: give it a `shape` and this warning goes away"
+        "check its unit (kg m^2); a flywheel whose joints are near its centre may be intended: add a `shape` to suppress this warning"
     } else {
-        "check its unit (kg m^2); a small heavy part on a long light arm may be meant so"
+        "check its unit (kg m^2); a small heavy part on a long light arm may be intended"
     };
     out.push(Diagnostic::new("W252", message).at(format!("bodies.{name}.inertia")).name(name).help(help));
 }

@@ -36,7 +36,7 @@ pub enum Agreement {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum When {
-    /// At every pose that was looked at.
+    /// At every pose that was examined.
     Always,
     /// At the start and not elsewhere.
     OnlyHere,
@@ -62,7 +62,7 @@ pub struct Explained {
     pub names: Vec<String>,
     /// Rows too many at the start.
     pub times: usize,
-    /// Rows too many at every pose that was looked at.
+    /// Rows too many at every pose that was examined.
     pub times_always: usize,
     /// Whether they form a single loop.
     pub single_loop: bool,

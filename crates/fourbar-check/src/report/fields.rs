@@ -1,4 +1,4 @@
-//! What `check` finds as one JSON object: everything, in SI units and radians.
+//! The findings of `check` as one JSON object, in SI units and radians.
 
 use super::{Findings, depth, floating, idle_drives, in_time};
 use crate::explain::sweep::{Event, Sweep};

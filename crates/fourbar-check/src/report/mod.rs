@@ -1,4 +1,4 @@
-//! What `check` says of a mechanism: everything it finds out, as text for a person and as one object for programs.
+//! The report of `check`: all findings, as text for people and as one object for programs.
 
 mod fields;
 mod motion;

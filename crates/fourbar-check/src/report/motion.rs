@@ -1,4 +1,4 @@
-//! How a mechanism moves, in words: who turns round, who swings, who follows.
+//! Text description of a motion: which bodies make full turns, which swing, which follow.
 
 use super::Findings;
 use super::words::spoken;

@@ -1,4 +1,4 @@
-//! What `check` says as text: what matters most comes first, the rest where everything is asked for.
+//! The text of `check`: the most important findings first, the rest on request.
 
 use super::motion;
 use super::{Findings, depth, floating, idle_drives, in_time};
@@ -12,7 +12,7 @@ use fourbar::diagnostic::number;
 use fourbar::model::Model;
 use fourbar::study::{FORMULATIONS, Study, count};
 
-/// Entries of a list that are shown before the rest is only counted, unless everything is asked for.
+/// Entries of a list that are shown before the rest is only counted, unless everything is requested.
 const FEW: usize = 4;
 
 /// Facts under their labels; an empty label continues the one above.

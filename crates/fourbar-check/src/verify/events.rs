@@ -62,7 +62,7 @@ pub(super) fn sampled(patience: Duration, model: &Model, study: &Study, plan: &m
     let events = moving.happened().to_vec();
     let (report, _) = moving.finish(true, None);
     let steps = report.work.iter().filter_map(|(name, n)| WORK.iter().find(|w| *w == name).map(|w| (*w, *n))).collect();
-    let outcome = Outcome { work: steps, singular: report.singular, ..Outcome::default() };
+    let outcome = Outcome { work: steps, singular: report.singular, warnings: report.warnings, ..Outcome::default() };
     Ok(Ran { sample, outcome, seconds: clock.elapsed().as_secs_f64(), stopped, events })
 }
 

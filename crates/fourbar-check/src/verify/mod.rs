@@ -61,7 +61,7 @@ const SHARE: f64 = 0.3;
 const WANTED: f64 = 1e-7;
 /// What extrapolation is trusted to leave of the error of the finest run, at best.
 const EXTRAPOLATED: f64 = 0.02;
-/// Poses along the motion at which uniqueness of reactions is looked at.
+/// Poses along the motion at which uniqueness of reactions is examined.
 const POSES: usize = 6;
 /// At most so many halvings of the step.
 const HALVINGS: usize = 6;
@@ -83,7 +83,7 @@ pub struct Settings {
 
 impl Settings {
     /// For a model as its author wants it, on a grid of at most a hundred times. Formulation, integrator, step and options of the author
-    /// belong to one formulation and are left out.
+    /// belong to one formulation and are omitted.
     pub fn of(model: &Model) -> Self {
         let mut study = Study::of(model);
         study.output_step = study.output_step.max(study.t_end / GRID as f64);
@@ -220,7 +220,7 @@ pub fn verify(model: &Model, settings: &Settings, progress: &(dyn Fn(&str) + Syn
         }
     });
     stop::check()?;
-    let lost = || Diagnostic::new("S252", "the run broke off").help("this is a fault of the program; please report it with the file");
+    let lost = || Diagnostic::new("S252", "the run broke off").help("this is a bug; please report it with the file");
     let results: Vec<Result<Member, Diagnostic>> = results.into_iter().map(|r| r.unwrap_or_else(|| Err(lost()))).collect();
     narrow(model, &results, &mut unique);
     let disturbed = twin::disturbed(model, settings, &assembled, &results, &unique);
@@ -237,7 +237,7 @@ pub fn verify(model: &Model, settings: &Settings, progress: &(dyn Fn(&str) + Syn
 fn thinned(study: &Study, bodies: usize) -> Study {
     let times = study.t_end / study.output_step;
     let room = (STATES / bodies).max(FEWEST) as f64;
-    // Every second, third and so on of the output times that were asked for.
+    // Every second, third and so on of the output times that were requested.
     Study { output_step: study.output_step * (times / room * (1.0 - 1e-9)).ceil().max(1.0), ..study.clone() }
 }
 

@@ -12,7 +12,7 @@ use fourbar::motion::Instant;
 use fourbar::state::Wrench;
 use nalgebra::{DMatrix, DVector};
 
-/// Above this many moving bodies the least squares are left out and only bodies without such constraints are looked at.
+/// Above this many moving bodies the least squares are omitted and only bodies without such constraints are examined.
 const DENSE: usize = 200;
 
 /// Evaluates the residual; keeps the constraints that have no column.
@@ -95,7 +95,7 @@ impl<'m> NewtonEuler<'m> {
         (worst, body, size)
     }
 
-    /// Removes what constraints without columns can carry; tells which bodies could not be treated.
+    /// Removes what constraints without columns can carry; states which bodies could not be treated.
     fn take_out_others(&self, s: &Instant, r: &mut [Wrench]) -> Vec<bool> {
         let (set, n) = (&self.others, r.len());
         let mut skip = vec![false; n];

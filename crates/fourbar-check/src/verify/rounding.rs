@@ -1,4 +1,4 @@
-//! What rounding alone can produce, where the motion itself gives no scale: loops that do not move, or hardly.
+//! Bounds of rounding errors if the motion itself gives no scale: loops that hardly move.
 
 use super::NewtonEuler;
 use fourbar::analysis::rank;
@@ -12,7 +12,7 @@ use fourbar::topology::Topology;
 const DENSE: usize = 40;
 /// Condition of the constraints where it is not computed.
 const USUAL: f64 = 1e3;
-/// Poses along the motion at which forces are looked at.
+/// Poses along the motion at which forces are examined.
 const POSES: usize = 8;
 
 /// Absolute sizes, in the order of [`super::QUANTITIES`], of what rounding can produce within the study.

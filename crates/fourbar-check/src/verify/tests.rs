@@ -177,7 +177,7 @@ fn large_mechanisms_are_compared_at_fewer_of_the_times_asked_for() {
         let thin = thinned(&study, bodies);
         let steps = thin.output_times().count() - 1;
         assert!(steps <= most && steps >= least, "{bodies} bodies: {steps} steps");
-        // No time is compared that was not asked for.
+        // No time is compared that was not requested.
         let asked: Vec<f64> = study.output_times().collect();
         assert!(thin.output_times().all(|t| asked.iter().any(|a| (a - t).abs() < 1e-12)), "{bodies} bodies");
     }

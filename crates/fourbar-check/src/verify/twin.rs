@@ -1,4 +1,4 @@
-//! A twin of a run with velocities disturbed at the start: what becomes of the disturbance tells what becomes of errors.
+//! A run with perturbed initial velocities: the growth of the perturbation measures the growth of errors.
 
 use super::sample::{self, Unique, difference, scales};
 use super::{Member, Settings, sampled};

@@ -176,6 +176,7 @@ pub(super) fn compare(
     // A motion that hangs on loads which are not unique is not determined by the model: other results are not wrong ones.
     let friction = friction_warning(model, &uniqueness::not_unique(model, start));
     let mut undetermined: Vec<String> = friction.into_iter().map(|d| d.message).collect();
+    undetermined.extend(shared_places(model, &c.ran));
     undetermined.extend(rounding.double_root.map(words::double_root));
     let word = match shown {
         _ if !outliers.is_empty() && undetermined.is_empty() => Word::NotAgreed,
@@ -205,6 +206,14 @@ pub(super) fn compare(
     verdict.words =
         words::all(&words::Findings { verdict: &verdict, rows: &rows, scales: &scales, t_end: study.t_end, passed, undetermined });
     Verification { t_end: study.t_end, rows, scales, verdict }
+}
+
+/// A warning of some run that normal forces with sliding friction are not unique: their shares decide the motion then.
+fn shared_places(model: &Model, ran: &[&Member]) -> Option<String> {
+    let rough = |name: &String| model.contacts.iter().any(|c| c.name == *name && c.friction.mu > 0.0);
+    let warnings = ran.iter().flat_map(|r| &r.outcome.warnings);
+    let found = warnings.filter(|w| w.code.0 == "W323").find(|w| w.names.iter().any(rough))?;
+    Some(format!("{}, and sliding friction follows each of them", found.message))
 }
 
 /// Whether some formulation met a singular position within an output step of a time.

@@ -10,7 +10,7 @@ pub struct SweepArgs {
     /// Mechanism file, name of a shipped model, or `-` for standard input.
     #[arg(required_unless_present = "merge", value_hint = ValueHint::FilePath)]
     pub file: Option<String>,
-    /// Give a parameter another value in all cases.
+    /// Set a parameter to another value in all cases.
     #[arg(long, value_name = "NAME=VALUE", value_parser = pair)]
     pub set: Vec<(String, String)>,
     /// Read a large file.
@@ -19,31 +19,31 @@ pub struct SweepArgs {
     /// Values of a parameter: `crank=60..100mm:41`, `k=1..100:9:log` or `crank=60,70,90mm`; several make a grid.
     #[arg(long, value_name = "NAME=VALUES", value_parser = pair)]
     pub vary: Vec<(String, String)>,
-    /// Spread N cases over the ranges by a Latin hypercube.
+    /// Sample the ranges with N cases of a Latin hypercube.
     #[arg(long, value_name = "N", conflicts_with = "sobol", value_parser = clap::value_parser!(u32).range(1..))]
     pub lhs: Option<u32>,
-    /// Spread N cases over the ranges by a Sobol sequence.
+    /// Sample the ranges with N cases of a Sobol sequence.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub sobol: Option<u32>,
-    /// Seed of spread cases; default: that of the file, or 1.
+    /// Seed of sampled cases; default: that of the file, or 1.
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
-    /// A number taken from the columns of each run: `peak=max(abs(motor.effort))`; default: `measures` of the file.
+    /// A number computed from the columns of each run: `peak=max(abs(motor.effort))`; default: `measures` of the file.
     #[arg(long, value_name = "NAME=EXPRESSION", value_parser = pair)]
     pub measure: Vec<(String, String)>,
     /// Folder of the results: `cases.csv`, `schema.json`, `plan.json`.
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, conflicts_with = "resume")]
     pub out: Option<PathBuf>,
-    /// Keep the trajectory of every case too, of these columns (`*` stands for anything), in `DIR/trajectories`.
+    /// Also keep these columns of the trajectory of every case (`*` matches any characters), in `DIR/trajectories`.
     #[arg(long, value_name = "COLUMNS", value_delimiter = ',', requires = "out")]
     pub trajectories: Option<Vec<String>>,
-    /// Continue the sweep of this folder: its plan is taken from there.
+    /// Continue the sweep of this folder with its plan.
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, conflicts_with_all = ["vary", "lhs", "sobol", "seed", "measure", "set"])]
     pub resume: Option<PathBuf>,
-    /// Write the tables also in this form: `cases.parquet`, and trajectories as a partitioned dataset.
+    /// Also write the tables in this format: `cases.parquet`, and trajectories as a partitioned dataset.
     #[arg(long, value_enum, value_name = "NAME", default_value = "csv")]
     pub format: FormatName,
-    /// Run only every N-th case, beginning with the K-th, into a file of its own; for clusters.
+    /// Run only every N-th case, beginning with the K-th, into a separate file; for clusters.
     #[arg(long, value_name = "K/N", value_parser = shard)]
     pub shard: Option<(usize, usize)>,
     /// Merge the shards of this folder into its `cases.csv`.
@@ -52,10 +52,10 @@ pub struct SweepArgs {
     /// Replace the sweep in the folder.
     #[arg(long, requires = "out")]
     pub force: bool,
-    /// Advance several cases at once in the vector registers of each core, in joint coordinates or by kinematics.
+    /// Advance several cases at once in the vector registers of each core, in joint coordinates or with kinematics.
     #[arg(long, conflicts_with_all = ["resume", "merge"])]
     pub batch: bool,
-    /// Settings of the runs; `--threads` is the number of cases at a time.
+    /// Settings of the runs; `--threads` is the number of cases computed in parallel.
     #[command(flatten)]
     pub study: StudyArgs,
 }
@@ -79,13 +79,13 @@ pub struct ToleranceArgs {
     /// a joint, `B=clearance:20um`; default: `tolerances` of the file.
     #[arg(long, value_name = "NAME=VALUE", value_parser = pair)]
     pub tolerance: Vec<(String, String)>,
-    /// A number taken from the columns of each run: `top=max(P.y)`; default: `measures` of the file.
+    /// A number computed from the columns of each run: `top=max(P.y)`; default: `measures` of the file.
     #[arg(long, value_name = "NAME=EXPRESSION", value_parser = pair)]
     pub measure: Vec<(String, String)>,
-    /// A condition that good samples meet: `max(P.y) < 101 mm`.
+    /// A condition that acceptable samples satisfy: `max(P.y) < 101 mm`.
     #[arg(long, value_name = "CONDITION")]
     pub keep: Vec<String>,
-    /// Samples.
+    /// Number of samples.
     #[arg(long, value_name = "N", default_value = "1000", value_parser = clap::value_parser!(u32).range(0..=100_000_000))]
     pub samples: u32,
     /// Seed of the samples.
@@ -97,7 +97,7 @@ pub struct ToleranceArgs {
     /// Replace the file if it exists.
     #[arg(long, requires = "output")]
     pub force: bool,
-    /// Settings of the runs; `--threads` is the number of samples at a time.
+    /// Settings of the runs; `--threads` is the number of samples computed in parallel.
     #[command(flatten)]
     pub study: StudyArgs,
 }
@@ -111,48 +111,48 @@ pub struct OptimizeArgs {
     /// Bounds of a parameter: `crank=60..100mm`.
     #[arg(long, value_name = "NAME=LEAST..MOST", value_parser = pair)]
     pub vary: Vec<(String, String)>,
-    /// The measure to make small.
+    /// The measure to minimise.
     #[arg(long, value_name = "EXPRESSION", conflicts_with_all = ["maximize", "fit"])]
     pub minimize: Option<String>,
-    /// The measure to make large.
+    /// The measure to maximise.
     #[arg(long, value_name = "EXPRESSION", conflicts_with = "fit")]
     pub maximize: Option<String>,
-    /// A measure to bring to zero; the sum of the squares of all of them is made small.
+    /// A measure with target zero; the sum of squares of all of them is minimised.
     #[arg(long, value_name = "NAME=EXPRESSION", value_parser = pair)]
     pub fit: Vec<(String, String)>,
     /// A condition that must hold: `min(P.y) > 40 mm`.
     #[arg(long, value_name = "CONDITION")]
     pub keep: Vec<String>,
-    /// How to look: `auto` chooses and says why.
+    /// Optimisation method; `auto` chooses one and reports the reason.
     #[arg(long, value_enum, value_name = "NAME", default_value = "auto")]
     pub method: MethodName,
-    /// Starts; default: 8 of least squares, 1 of the evolution strategy.
+    /// Number of starts; default: 8 for least squares, 1 for the evolution strategy.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=10000))]
     pub starts: Option<u16>,
     /// Maximum number of cases per start.
     #[arg(long, value_name = "N", default_value = "600", value_parser = clap::value_parser!(u32).range(4..=100_000_000))]
     pub evaluations: u32,
-    /// Step of finite differences, as a share of the range of a parameter.
+    /// Step of finite differences, as a fraction of the range of a parameter.
     #[arg(long, value_name = "SHARE", default_value = "1e-5", value_parser = share)]
     pub difference: f64,
     /// Seed of the starts and of the evolution strategy.
     #[arg(long, value_name = "N", default_value = "1")]
     pub seed: u64,
-    /// Write the mechanism with the best values.
+    /// Write the mechanism with the optimal values.
     #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
-    /// Write the improvements on the way (.csv, or .html for a page).
+    /// Write the successive improvements (.csv, or .html for a page).
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub history: Option<PathBuf>,
     /// Replace files that exist.
     #[arg(long)]
     pub force: bool,
-    /// Settings of the runs; `--threads` is the number of cases at a time.
+    /// Settings of the runs; `--threads` is the number of cases computed in parallel.
     #[command(flatten)]
     pub study: StudyArgs,
 }
 
-/// How an optimum is looked for.
+/// Optimisation methods.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum MethodName {
     /// Least squares for `fit`, the evolution strategy for one measure.
@@ -167,17 +167,17 @@ pub enum MethodName {
 #[derive(Debug, ClapArgs)]
 #[command(group = clap::ArgGroup::new("task").required(true).args(["path", "function", "motion"]))]
 pub struct SynthesizeArgs {
-    /// Points that a coupler point passes: `x,y; x,y; ...` in metres or with units, or a file with one line each; a third number is the crank
+    /// Points through which a coupler point passes: `x,y; x,y; ...` in metres or with units, or a file with one point per line; a third number is the crank
     /// angle.
     #[arg(long, value_name = "POINTS", allow_hyphen_values = true)]
     pub path: Option<String>,
-    /// When the crank passes them: `free`, `equal` (all round), `given` (the third number), or the angle from point to point, as `20deg`.
+    /// Crank angles at the points: `free`, `equal` (over one turn), `given` (the third number), or the angle from point to point, such as `20deg`.
     #[arg(long, value_name = "TIMING", default_value = "free", requires = "path")]
     pub timing: String,
-    /// Where the fixed pin of the crank stands; default: anywhere.
+    /// Position of the fixed pin of the crank; default: free.
     #[arg(long, value_name = "X,Y", requires = "path", allow_hyphen_values = true)]
     pub place: Option<String>,
-    /// Angle of the line of the fixed pins; default: any.
+    /// Angle of the line of the fixed pins; default: free.
     #[arg(long, value_name = "ANGLE", requires = "path", allow_hyphen_values = true)]
     pub tilt: Option<String>,
     /// Pairs of crank and rocker angles: `40deg,70deg; 45deg,76deg; ...`.
@@ -195,13 +195,13 @@ pub struct SynthesizeArgs {
     /// The two fixed pins in the world: `x,y; x,y`.
     #[arg(long, value_name = "PINS", requires = "motion", conflicts_with = "moving", allow_hyphen_values = true)]
     pub fixed: Option<String>,
-    /// Starts of the search for a path, for each assembly mode and sense of rotation.
+    /// Number of starts of the search for a path, for each assembly mode and direction of rotation.
     #[arg(long, value_name = "N", default_value = "100", value_parser = clap::value_parser!(u16).range(1..))]
     pub starts: u16,
     /// Seed of the starts.
     #[arg(long, value_name = "N", default_value = "1")]
     pub seed: u64,
-    /// Number of threads; default: as many as there are cores.
+    /// Number of threads; default: the number of cores.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub threads: Option<u16>,
     /// Write the best linkage as a mechanism file.

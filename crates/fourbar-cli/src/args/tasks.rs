@@ -10,16 +10,16 @@ pub struct InverseArgs {
     /// The model.
     #[command(flatten)]
     pub model: ModelArgs,
-    /// The path, of those under `paths:`; default: the first one, or the drives of the file where it has none.
+    /// The path, a name under `paths:`; default: the first one, or the drives if the file has no paths.
     #[arg(long, value_name = "NAME")]
     pub path: Option<String>,
-    /// Motors, of those under `motors:`, or joints, drives and actuators that are taken as motors; default: all of the file.
+    /// Motors: names under `motors:`, or joints, drives and actuators to be used as motors; default: all of the file.
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub motors: Vec<String>,
-    /// Weight of a motor where several share a load: the sum of the squares of weight times effort is least.
+    /// Weight of a motor if several share a load: the sum of the squares of weight times effort is minimised.
     #[arg(long, value_name = "NAME=NUMBER", value_delimiter = ',', value_parser = pair)]
     pub weights: Vec<(String, String)>,
-    /// Also give the largest root mean square of each effort over a window of this length, seconds.
+    /// Also compute the largest root mean square of each effort over a window of this length, seconds.
     #[arg(long, value_name = "TIME", value_parser = seconds)]
     pub window: Option<f64>,
     /// End of the motion, seconds.
@@ -28,22 +28,22 @@ pub struct InverseArgs {
     /// Time between outputs, seconds.
     #[arg(long, value_name = "TIME", value_parser = seconds)]
     pub output_step: Option<f64>,
-    /// Start in the assembly mode of this number, which says on which side the elbows are; 1 is the drawn one.
+    /// Number of the assembly mode to start in, such as elbow up or down; 1 is the drawn one.
     #[arg(long, visible_alias = "assembly-mode", value_name = "K", value_parser = clap::value_parser!(u16).range(1..))]
     pub mode: Option<u16>,
-    /// Move the mechanism forward with the efforts found and say how far it leaves the path.
+    /// Simulate the mechanism with the computed efforts and report its deviation from the path.
     #[arg(long)]
     pub forward: bool,
     /// Write trajectory.csv and summary.json into this folder.
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub out: Option<PathBuf>,
-    /// Write the page of the motion, in the folder of the results or here, and open it.
+    /// Write the page of the motion, in the result folder or the current folder, and open it.
     #[arg(long)]
     pub view: bool,
     /// Do not open the page.
     #[arg(long, requires = "view")]
     pub no_open: bool,
-    /// Replace the result of another mechanism, or files that a run did not write.
+    /// Replace the result of another mechanism, or files that were not written by a run.
     #[arg(long)]
     pub force: bool,
 }
@@ -54,16 +54,16 @@ pub struct ReportArgs {
     /// Folder of a run or of `fourbar inverse`, or the trajectory in it.
     #[arg(value_hint = ValueHint::AnyPath)]
     pub result: PathBuf,
-    /// Also give the largest root mean square of each effort over a window of this length, seconds.
+    /// Also compute the largest root mean square of each effort over a window of this length, seconds.
     #[arg(long, value_name = "TIME", value_parser = seconds)]
     pub window: Option<f64>,
-    /// The page; default: report.html beside the result.
+    /// The page; default: report.html next to the result.
     #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
-    /// Print the text alone and write no page.
+    /// Print only the text and write no page.
     #[arg(long, conflicts_with = "output")]
     pub text: bool,
-    /// Replace the file, though it is not a page of this program.
+    /// Replace the file even if it is not a page of this program.
     #[arg(long)]
     pub force: bool,
 }
@@ -74,14 +74,14 @@ pub struct SensitivitiesArgs {
     /// The model.
     #[command(flatten)]
     pub model: ModelArgs,
-    /// What is differentiated, with commas between: measures of the run such as `max(abs(motor.effort))`, values at a time such as
+    /// Quantities to differentiate, separated by commas: measures of the run such as `max(abs(motor.effort))`, values at a time such as
     /// `tip.x@0.5`, `start.tip.x` of the assembled start, `rest.pin.angle` of the equilibrium, `modes.1.omega` of vibrations.
     #[arg(long, value_name = "MEASURE", required = true)]
     pub of: Vec<String>,
-    /// Parameters, of those under `parameters:`; default: all that can change alone.
+    /// Parameters, names under `parameters:`; default: all that can be changed independently.
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub to: Vec<String>,
-    /// Compare with central differences of whole computations.
+    /// Compare with central differences of the whole computation.
     #[arg(long)]
     pub check: bool,
     /// End of the run, seconds.

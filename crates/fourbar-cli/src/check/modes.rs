@@ -20,7 +20,7 @@ use std::path::Path;
 
 /// Modes on one page: more of them over each other show nothing.
 const SHOWN: usize = 6;
-/// Rows of a mode that moves on the page, and the time it takes.
+/// Rows of a mode that moves on the page, and the time it takes, s.
 const ROWS: usize = 161;
 const SECONDS: f64 = 4.0;
 
@@ -70,7 +70,7 @@ fn page(input: &Input, f: &Findings, path: &Path, force: bool, screen: &Screen) 
     let w = view::write(input, &shown, &Wanted { path: path.into(), force, open: false, live: Live::No }, screen)?;
     let mut text = w.text;
     if e.modes.len() > SHOWN {
-        text += &format!("it shows the first {SHOWN} of {} assembly modes; a file that ends in .json holds all of them\n", e.modes.len());
+        text += &format!("it shows the first {SHOWN} of {} assembly modes; a .json file contains all of them\n", e.modes.len());
     }
     Ok(Written { path: w.path, text, warnings: w.warnings })
 }
@@ -83,18 +83,50 @@ fn table(input: &Input, f: &Findings, m: &Mode) -> Table {
         [_] if !e.sweeps.is_empty() => sweep::sweep(model, &m.configuration, &f.free, &e.coordinates, 0, 400),
         _ => None,
     };
-    let poses: Vec<&[Pose]> = match &swept {
-        Some(s) => {
-            // From the mode on, forwards; a motion that does not close goes there and back.
-            let start = s.points.iter().position(|p: &Point| p.s == 0.0).unwrap_or(0);
-            let ahead: Vec<&[Pose]> = s.points[start..].iter().map(|p| p.q.as_slice()).collect();
-            let behind = s.points[..start].iter().map(|p| p.q.as_slice());
-            let there_and_back = ahead.iter().copied().chain(ahead.iter().rev().copied()).chain(behind.clone().rev()).chain(behind);
-            if s.closed { ahead } else { there_and_back.collect() }
-        }
-        None => vec![&m.configuration.q],
+    let Some(s) = &swept else { return moving_table(model, std::iter::once((0.0, m.configuration.q.as_slice()))) };
+    // From the mode on, forwards; a motion that does not close goes there and back.
+    let start = s.points.iter().position(|p: &Point| p.s == 0.0).unwrap_or(0);
+    let (ahead, behind) = (&s.points[start..], &s.points[..start]);
+    let mut path: Vec<&Point> = ahead.iter().collect();
+    if !s.closed {
+        path.extend(ahead.iter().rev().chain(behind.iter().rev()).chain(behind));
+    }
+    let rows = evenly(&path, ROWS).into_iter().enumerate();
+    moving_table(model, rows.map(|(k, q)| (SECONDS * k as f64 / (ROWS - 1) as f64, q)))
+}
+
+/// Poses at even steps along a curve, whose points are closer together where it bends; between two points they are interpolated.
+fn evenly(path: &[&Point], rows: usize) -> Vec<Vec<Pose>> {
+    let ways = path.windows(2).map(|w| (w[1].s - w[0].s).abs());
+    let ends: Vec<f64> = ways.scan(0.0, |way, step| Some(std::mem::replace(way, *way + step) + step)).collect();
+    let whole = ends.last().copied().unwrap_or(0.0);
+    let row = |k: usize| {
+        let way = whole * k as f64 / (rows - 1) as f64;
+        // The first piece that ends there or later.
+        let n = ends.partition_point(|end| *end < way).min(ends.len().saturating_sub(1));
+        let [Some(from), Some(to)] = [path.get(n), path.get(n + 1)] else { return path[0].q.clone() };
+        let step = (to.s - from.s).abs();
+        let share = if step > 0.0 { 1.0 - (ends[n] - way) / step } else { 0.0 };
+        from.q.iter().zip(&to.q).map(|(a, b)| a.moved(&a.increment_to(b).scaled(share))).collect()
     };
-    // A pose that does not move is one row.
-    let rows = if poses.len() > 1 { ROWS } else { 1 };
-    moving_table(model, (0..rows).map(|k| (SECONDS * k as f64 / (ROWS - 1) as f64, poses[k * (poses.len() - 1) / (ROWS - 1)])))
+    (0..rows).map(row).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn points_that_are_not_even_are_passed_evenly() {
+        // A body that moves along x by the length of the curve, there and back.
+        let pose = |x: f64| Pose { r: [x, 0.0, 0.0].into(), ..Pose::identity() };
+        let point = |s: f64| Point { q: vec![pose(s)], turns: Vec::new(), tangent: Vec::new(), sigma: 1.0, s };
+        let points = [0.0, 0.5, 2.0, 2.5].map(point);
+        let path: Vec<&Point> = points.iter().chain(points.iter().rev()).collect();
+        let x: Vec<f64> = evenly(&path, 11).iter().map(|q| q[0].r.x).collect();
+        for (x, want) in x.iter().zip([0.0, 0.5, 1.0, 1.5, 2.0, 2.5, 2.0, 1.5, 1.0, 0.5, 0.0]) {
+            assert!((x - want).abs() < 1e-12, "{x} instead of {want}");
+        }
+        assert_eq!(evenly(&path[..1], 3).len(), 3);
+    }
 }

@@ -143,7 +143,7 @@ pub fn margin(text: &str) -> Result<String, Diagnostic> {
     sides(text).map(|(larger, smaller)| format!("({larger}) - ({smaller})"))
 }
 
-/// The measure that says how large the sides of a condition are: a margin of zero is only known to a share of it.
+/// The measure that states how large the sides of a condition are: a margin of zero is only known to a share of it.
 pub(crate) fn compared(text: &str) -> Result<String, Diagnostic> {
     sides(text).map(|(larger, smaller)| format!("max(abs({larger}), abs({smaller}))"))
 }

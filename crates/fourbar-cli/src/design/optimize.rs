@@ -25,7 +25,7 @@ use std::sync::Mutex;
 /// Goals that depend on an extreme over time have kinks.
 const KINKED: [&str; 6] = ["min(", "max(", "range(", "abs(", "first(", "if("];
 
-/// What is looked for: measures to fit or the one to make small, with its sign, and conditions.
+/// What is searched for: measures to fit or the one to make small, with its sign, and conditions.
 struct Sought {
     spec: OptimizeSpec,
     /// Measures by name: goals, then margins of the conditions, then the sizes of what these compare.
@@ -49,7 +49,7 @@ pub fn optimize(args: &OptimizeArgs, screen: &Screen) -> Result<Reply, Stop> {
         list
     };
     let subject = Subject::new(screen, &args.model.file, &args.model.set, args.model.large, &args.study, measures, None)?;
-    let Some(sought) = slot.into_inner().transpose()? else { return Err(Diagnostic::new("U438", "there is no goal").into()) };
+    let Some(sought) = slot.into_inner().transpose()? else { return Err(Diagnostic::new("U438", "there is no objective").into()) };
     let axes = sought
         .spec
         .vary
@@ -245,12 +245,12 @@ fn method(args: &OptimizeArgs, sought: &Sought) -> Result<(Method, String), Diag
             let goal = if sought.sign < 0.0 { "maximize" } else { "minimize" };
             let d = Diagnostic::new(
                 "U438",
-                format!("`--method least-squares` makes squares small, and `{goal}` asks for one number that has a sign"),
+                format!("`--method least-squares` minimises sums of squares, but `{goal}` is a single signed number"),
             );
-            return Err(d.help("leave `--method` out, or say what is to become zero: `--fit NAME=EXPRESSION`"));
+            return Err(d.help("omit `--method`, or give residuals: `--fit NAME=EXPRESSION`"));
         }
-        MethodName::LeastSquares => (Method::LeastSquares, "least squares, as asked for".into()),
-        MethodName::Cma => (Method::Cma, "evolution strategy (CMA-ES), as asked for".into()),
+        MethodName::LeastSquares => (Method::LeastSquares, "least squares, as requested".into()),
+        MethodName::Cma => (Method::Cma, "evolution strategy (CMA-ES), as requested".into()),
         MethodName::Auto if fitted => (
             Method::LeastSquares,
             "least squares (Levenberg-Marquardt with bounds) from several starts: the goal is a sum of squares".into(),
@@ -448,7 +448,10 @@ impl Told<'_> {
         let input = &self.subject.input;
         let steps = self.solution.history.iter().map(|p| (p.start, self.shown(p.goal), p.violation, p.x.as_slice())).collect();
         let history = History { title: self.subject.title(), file: &input.name, set: self.set, axes: self.axes, steps };
-        history_page(&history, case_page(&input.name, &input.loaded.hash, self.set, screen).as_deref())
+        history_page(
+            &history,
+            case_page((&input.name, &input.loaded.hash), self.set, |model| self.subject.settings(model), screen).as_deref(),
+        )
     }
 
     /// Whether a condition is violated by more than is known of what it compares.

@@ -39,7 +39,7 @@ pub struct Cases {
 
 impl Cases {
     fn new(args: &SweepArgs, screen: &Screen) -> Result<Self, Stop> {
-        // The parser asks for it.
+        // The parser requires it.
         let Some(file) = &args.file else { return Err(Diagnostic::new("U001", "there is no mechanism file").into()) };
         let (mut subject, described) = match &args.resume {
             Some(folder) => resumed(args, file, folder, screen)?,
@@ -343,7 +343,7 @@ fn resumed(args: &SweepArgs, file: &str, folder: &Path, screen: &Screen) -> Resu
     if subject.input.loaded.hash != plan.model || subject.input.loaded.data != plan.data {
         let message = format!("the sweep in `{}` is that of another mechanism file", folder.display());
         return Err(Diagnostic::new("U432", message)
-            .help("the file or a table beside it was changed since: start again in another folder")
+            .help("the file or one of its tables has changed since: start again in another folder")
             .into());
     }
     Ok((subject, plan))
@@ -501,12 +501,10 @@ impl Told<'_> {
             example.message
         );
         let all = failed.len() == self.rows.len() && !self.part;
-        Some(Diagnostic::new(if all { "S440" } else { "W443" }, message).names(example.names.split_whitespace().map(String::from)).help(
-            if all {
-                "narrow the ranges around the values of the file"
-            } else {
-                "they are rows with status, code and names; `status` tells them apart"
-            },
-        ))
+        Some(
+            Diagnostic::new(if all { "S440" } else { "W443" }, message)
+                .names(example.names.split_whitespace().map(String::from))
+                .help(if all { "narrow the ranges around the values of the file" } else { "they are rows with status, code and names" }),
+        )
     }
 }

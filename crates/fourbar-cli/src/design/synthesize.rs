@@ -25,7 +25,7 @@ pub fn synthesize(args: &SynthesizeArgs, screen: &Screen) -> Result<Reply, Stop>
     } else if let Some(text) = &args.motion {
         for_motion(args, text, screen)?
     } else {
-        return Err(Diagnostic::new("U439", "nothing is asked for").help("give `--path`, `--function` or `--motion`").into());
+        return Err(Diagnostic::new("U439", "no task is given").help("give `--path`, `--function` or `--motion`").into());
     };
     let model = reply.fields.shift_remove("model").and_then(|v| v.as_str().map(String::from));
     if let (true, Some(text)) = (screen.is_silent(), &model) {

@@ -1,4 +1,4 @@
-//! `fourbar tolerance`: what tolerances and clearances do to measures.
+//! `fourbar tolerance`: effects of tolerances and clearances on measures.
 
 use super::progress::Progress;
 use super::{Subject, margin};

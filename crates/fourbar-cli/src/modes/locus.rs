@@ -22,7 +22,7 @@ const HALVINGS: usize = 60;
 
 /// An interval is halved down to this share of the distance of two values.
 const CLOSE: f64 = 1e-12;
-/// Distance to both sides, as a share of that of two values, at which a root is looked at.
+/// Distance to both sides, as a share of that of two values, at which a root is examined.
 const NEAR: f64 = 1e-6;
 /// Roots whose real parts are below this share of themselves do not grow; nor do those below what rounding of the matrix does to them.
 const STILL: f64 = 1e-11;

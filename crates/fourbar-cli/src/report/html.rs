@@ -12,6 +12,7 @@ const STYLE: &str = "\
 :root{color-scheme:light dark}\
 body{font:15px/1.45 system-ui,sans-serif;max-width:66rem;margin:2rem auto;padding:0 1rem;color:#1d2733;background:#fff}\
 h1{font-size:1.6rem;margin:0 0 .2rem}h2{font-size:1.15rem;margin:2rem 0 .6rem}p{margin:.3rem 0;color:#5a6675}\
+.wide{overflow-x:auto}\
 table{border-collapse:collapse;width:100%;font-variant-numeric:tabular-nums}\
 th{font-weight:600;text-align:right;border-bottom:2px solid #c9d2dc;padding:.25rem .5rem}\
 td{text-align:right;border-bottom:1px solid #e4e9ee;padding:.25rem .5rem}\
@@ -40,7 +41,10 @@ fn table(head: &[&str], rows: &[Vec<String>]) -> String {
         format!("<tr>{inner}</tr>\n")
     };
     let body: String = rows.iter().map(|r| line("td", &mut r.iter().map(String::as_str))).collect();
-    format!("<table>\n<thead>{}</thead>\n<tbody>\n{body}</tbody></table>\n", line("th", &mut head.iter().copied()))
+    format!(
+        "<div class=\"wide\"><table>\n<thead>{}</thead>\n<tbody>\n{body}</tbody></table></div>\n",
+        line("th", &mut head.iter().copied())
+    )
 }
 
 /// A picture of some curves, nothing where nothing is finite.

@@ -51,14 +51,14 @@ pub fn restored(model: &Model, saved: &Value) -> Study {
     study
 }
 
-/// Sets the number of threads; a warning where more are asked for than the run uses.
+/// Sets the number of threads; a warning where more are requested than the run uses.
 pub fn threads(args: &StudyArgs, model: &Model, study: &Study) -> Option<Diagnostic> {
     let n = usize::from(args.threads?);
     let taken = dca::use_threads(n);
     if n == 1 {
         return None;
     }
-    // A formulation that does not exist is refused later.
+    // A formulation that does not exist is rejected later.
     let (f, _) = study.method(model).ok()?;
     let why = if study.analysis == Some(Analysis::Kinematics) {
         "kinematics uses one".into()

@@ -1,4 +1,4 @@
-//! What a run says at its end: a few lines for a person, an object for programs.
+//! The summary of a run: a few lines for people, an object for programs.
 
 use super::{Done, Task};
 use crate::screen::{Facts, Screen, names, number};

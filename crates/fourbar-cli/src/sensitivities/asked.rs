@@ -1,4 +1,4 @@
-//! What sensitivities are asked of, as it is written on the command line.
+//! The quantities to differentiate, as written on the command line.
 
 use fourbar::Diagnostic;
 use fourbar_design::sensitivities::{Derivative, OfModes};
@@ -16,7 +16,7 @@ pub enum Asked {
     Mode(usize, String),
 }
 
-/// Parts of a text between commas that stand in no parentheses.
+/// Parts of a text between commas that are in no parentheses.
 fn parts(text: &str) -> Vec<&str> {
     let (mut depth, mut from, mut list) = (0, 0, Vec::new());
     for (k, c) in text.char_indices() {
@@ -41,7 +41,7 @@ fn named(text: &str) -> Option<(&str, &str)> {
     (word && !expression.starts_with('=')).then(|| (name.trim(), expression.trim()))
 }
 
-/// Reads what is asked for.
+/// Reads what is requested.
 pub fn asked(of: &[String]) -> Result<Vec<Asked>, Diagnostic> {
     let mut list = Vec::new();
     for text in of.iter().flat_map(|t| parts(t)) {
@@ -70,7 +70,7 @@ pub fn asked(of: &[String]) -> Result<Vec<Asked>, Diagnostic> {
         });
     }
     if list.is_empty() {
-        return Err(Diagnostic::new("U412", "nothing is asked for").help("`--of \"max(abs(motor.effort))\"`"));
+        return Err(Diagnostic::new("U412", "no measure is given").help("`--of \"max(abs(motor.effort))\"`"));
     }
     Ok(list)
 }

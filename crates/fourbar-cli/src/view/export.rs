@@ -5,7 +5,7 @@ use crate::args::ViewArgs;
 use crate::reply::{Reply, Stop, exit_code};
 use fourbar::Diagnostic;
 use fourbar_io::disk::{Kind, PART, may_replace, unwritable, write_kind};
-use fourbar_io::page::{Frames, GltfFile, animated_gif, animated_gltf, animated_svg, frames, joint_states, still_png};
+use fourbar_io::page::{Frames, GltfFile, Shown, animated_gif, animated_gltf, animated_svg, frames, joint_states, still_png};
 use serde_json::json;
 use std::io::{Read, Write};
 use std::path::Path;
@@ -76,27 +76,28 @@ pub fn may_export(picture: &Path, args: &ViewArgs) -> Result<(), Diagnostic> {
 pub fn export(picture: &Path, force: bool, source: &Source) -> Result<Reply, Stop> {
     let format = Format::of(picture).ok_or_else(|| unknown(picture))?;
     let (model, table, label) = (&source.input.model, &source.table, source.label.as_str());
+    let shown = Shown { label: source.label.clone(), table, summary: &source.summary };
     let mut warnings = Vec::new();
     let stop = |d: Diagnostic| source.input.stop(&d);
     let bytes = match format {
-        Format::Svg => animated_svg(model, table, label).map_err(stop)?.into_bytes(),
-        Format::Gif => animated_gif(model, table, label).map_err(stop)?,
-        Format::Png => still_png(model, table, label).map_err(stop)?,
+        Format::Svg => animated_svg(model, &shown).map_err(stop)?.into_bytes(),
+        Format::Gif => animated_gif(model, &shown).map_err(stop)?,
+        Format::Png => still_png(model, &shown).map_err(stop)?,
         Format::Gltf(file) => {
             let (bytes, said) = animated_gltf(model, source.input.folder.as_deref(), table, label, file).map_err(stop)?;
             warnings = said;
             bytes
         }
         Format::JointStates => joint_states(model, table, label).map_err(stop)?,
-        Format::Mp4 => film(picture, &frames(model, table, label).map_err(stop)?)?,
+        Format::Mp4 => film(picture, &frames(model, &shown).map_err(stop)?)?,
     };
     write_kind(picture, &bytes, format.kind(), force)?;
-    let shown = picture.display().to_string();
+    let path = picture.display().to_string();
     let jointless = model.joints.iter().all(|j| j.coordinates().next().is_none());
     let what =
         if format == Format::JointStates && jointless { "the times alone, because no joint has a coordinate" } else { format.what() };
-    let said = format!("{shown} ({:.0} kB) is written: {what}\n", bytes.len() as f64 / 1e3);
-    let mut reply = Reply::new(said, json!({"written": shown, "bytes": bytes.len()}));
+    let said = format!("{path} ({:.0} kB) is written: {what}\n", bytes.len() as f64 / 1e3);
+    let mut reply = Reply::new(said, json!({"written": path, "bytes": bytes.len()}));
     reply.notes = source.input.notes(source.problems.iter().chain(&warnings));
     reply.exit = exit_code(reply.notes.list.iter());
     Ok(reply)

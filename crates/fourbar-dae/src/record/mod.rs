@@ -146,7 +146,7 @@ impl Tape {
         self.around.as_ref().map_or(&[], |a| &a.variables)
     }
 
-    /// Operations that were asked for and have no Taylor series.
+    /// Operations that were requested and have no Taylor series.
     pub fn refused(&self) -> &[&'static str] {
         &self.refused
     }
@@ -217,7 +217,7 @@ impl Tape {
     }
 
     pub(crate) fn constant(&mut self, c: f64) -> Id {
-        // One zero only, whatever its sign.
+        // One zero only, regardless of its sign.
         self.push(Op::Const(if c == 0.0 { 0.0 } else { c }))
     }
 

@@ -50,7 +50,7 @@ pub fn applies(model: &Model) -> bool {
     6 * model.moving() > DENSE && can(model)
 }
 
-/// The same whatever its size.
+/// The same regardless of its size.
 pub fn can(model: &Model) -> bool {
     model.moving() > 0 && model.states.is_empty() && model.rolling.is_empty() && reaches_few(model)
 }
@@ -70,7 +70,7 @@ pub struct Rest {
     load: f64,
 }
 
-/// A large mechanism whose rest is looked for.
+/// A large mechanism whose rest is searched for.
 pub struct Large<'m> {
     model: &'m Model,
     kkt: Kkt<'m>,
@@ -459,7 +459,7 @@ impl<'m> Large<'m> {
             0 => Verdict::held(n),
             _ => self.verdict(rest, MODES.min(freedom)).ok_or_else(|| {
                 Diagnostic::new("S411", "the stiffness of the mechanism could not be factored at the equilibrium")
-                    .help("look for forces whose derivatives are not finite there")
+                    .help("check for forces whose derivatives are not finite there")
             })?,
         };
         if verdict.circulatory {

@@ -1,4 +1,4 @@
-//! Rests on rigid limits of joints, ropes and ratchets, which push and never pull: limits that the mechanism leans on are closed, all others
+//! Rests on rigid limits of joints, ropes and ratchets, which push and never pull: limits that the mechanism presses against are closed, all others
 //! open, and the set is changed until no limit is passed and none would have to pull.
 //!
 //! A ratchet, whose rate may not change its sign, is at rest a limit of its coordinate at where it stands.
@@ -20,7 +20,7 @@ const PASSED: f64 = 1e-9;
 /// A limit that pushes with less than this share of the largest load does not push.
 const PUSHES: f64 = 1e-9;
 
-/// A rigid limit that a rest leans on.
+/// A rigid limit that a rest presses against.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Leaning {
     /// Its place among the limits of the mechanism.
@@ -102,7 +102,7 @@ fn closed_at(model: &Model, closed: &[(usize, f64)]) -> Model {
     own
 }
 
-/// The mechanism with the limits closed that it leans on; where there are none it is the same.
+/// The mechanism with the limits closed that it presses against; where there are none it is the same.
 pub fn leaning<'m>(model: &'m Model, leans: &[Leaning]) -> Cow<'m, Model> {
     if leans.is_empty() {
         return Cow::Borrowed(model);
@@ -161,7 +161,7 @@ fn told(model: &Model, bounds: &[Option<Bound<'_>>], closed: &[usize], efforts: 
     closed.iter().zip(efforts).map(one).collect()
 }
 
-/// Limits that a mechanism leans on where it stands still: those that it touches and that push. All forces are taken, also where it does not
+/// Limits that a mechanism presses against where it stands still: those that it touches and that push. All forces are taken, also where it does not
 /// rest: what pushes it off a limit opens it.
 pub fn leans_at(model: &Model, state: &Configuration) -> Vec<Leaning> {
     // What is too large for dense matrices is not settled either.
@@ -195,7 +195,7 @@ pub fn passed(model: &Model, from: &Configuration, state: &Configuration) -> Vec
     gaps.filter(|(_, gap)| *gap < -PASSED).collect()
 }
 
-/// A rest on limits: where it is looked for, and with which limits closed.
+/// A rest on limits: where it is searched for, and with which limits closed.
 pub struct Leant {
     /// The mechanism with these limits closed, without dry friction.
     pub model: Model,
@@ -205,7 +205,7 @@ pub struct Leant {
     pub closed: Vec<Leaning>,
 }
 
-/// Looks for the limits that a mechanism leans on where it comes to rest.
+/// Looks for the limits that a mechanism presses against where it comes to rest.
 pub fn lean(model: &Model, from: &Configuration, kind: Kind) -> Result<Leant, Diagnostic> {
     fits(model)?;
     let bounds = bounds(model, from);
@@ -215,8 +215,8 @@ pub fn lean(model: &Model, from: &Configuration, kind: Kind) -> Result<Leant, Di
     let refused = |closed: &[usize], why: &str| {
         let names: Vec<String> = closed.iter().map(|k| model.limits[*k].name.clone()).collect();
         let listed: Vec<String> = names.iter().map(|n| format!("`{n}`")).collect();
-        let message = format!("no rest within the limits was found: with {} closed {why}", listed.join(", "));
-        Diagnostic::new("S405", message).names(names).help("start closer to the rest, or give the limit a stiffness")
+        let message = format!("no equilibrium within the limits was found: with {} closed {why}", listed.join(", "));
+        Diagnostic::new("S405", message).names(names).help("start closer to the equilibrium, or give the limit a stiffness")
     };
     for _ in 0..8 + 4 * bounds.len() {
         stop::check()?;

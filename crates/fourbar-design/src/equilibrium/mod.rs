@@ -1,7 +1,7 @@
 //! Where a mechanism rests: equilibria on the constraints, redundant or not, with any forces.
 //!
 //! A rest has `f(q, 0, t) = G^T lambda` with all joints closed and all drives where they are at time `t`; states of the author's own have no rate.
-//! Dry friction is left out: it holds a set of positions, not one.
+//! Dry friction is omitted: it holds a set of positions, not one.
 //!
 //! ```
 //! use fourbar_design::equilibrium::{Options, settle};
@@ -39,7 +39,7 @@ use solve::Ending;
 use std::borrow::Cow;
 use std::cell::Cell;
 
-/// What kind of rest is looked for.
+/// What kind of rest is searched for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Kind {
     /// Where the mechanism comes to rest by itself.
@@ -49,14 +49,14 @@ pub enum Kind {
     Any,
 }
 
-/// How an equilibrium is looked for.
+/// How an equilibrium is searched for.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// Kind of rest.
     pub kind: Kind,
     /// Time at which drives and forces are taken, s.
     pub t: f64,
-    /// Values of inputs by name; left out: their defaults.
+    /// Values of inputs by name; omitted: their defaults.
     pub inputs: Vec<(String, f64)>,
     /// Random starts of a search for all equilibria.
     pub starts: usize,
@@ -89,7 +89,7 @@ pub struct Equilibrium {
     pub rank: usize,
     /// Rows that depend on others.
     pub redundant: usize,
-    /// Rigid limits that it leans on.
+    /// Rigid limits that it presses against.
     pub leans: Vec<Leaning>,
     /// What the reader should know.
     pub warnings: Vec<Diagnostic>,
@@ -101,7 +101,7 @@ impl Equilibrium {
         self.verdict.stability
     }
 
-    /// The mechanism as it rests: with the limits closed that it leans on.
+    /// The mechanism as it rests: with the limits closed that it presses against.
     pub fn acting<'m>(&self, model: &'m Model) -> Cow<'m, Model> {
         leaning(model, &self.leans)
     }
@@ -147,7 +147,7 @@ impl Rest {
     }
 }
 
-/// A mechanism whose rest is looked for.
+/// A mechanism whose rest is searched for.
 pub struct Problem<'m> {
     /// The mechanism, without dry friction.
     pub model: &'m Model,
@@ -289,7 +289,7 @@ impl<'m> Problem<'m> {
     }
 }
 
-/// The position from which a search starts: assembled, at a time, with inputs as asked for.
+/// The position from which a search starts: assembled, at a time, with inputs as requested.
 pub fn start(model: &Model, options: &Options) -> Result<Configuration, Diagnostic> {
     let mut at = Configuration::start(model);
     for (name, value) in &options.inputs {
@@ -301,7 +301,7 @@ pub fn start(model: &Model, options: &Options) -> Result<Configuration, Diagnost
     }
     let mut at = assemble_from(model, &at, assembly::Options::default())?.configuration;
     if options.t != 0.0 {
-        // Drives move from their start to the time asked for; what held at the start only does not bind.
+        // Drives move from their start to the time requested; what held at the start only does not bind.
         let mut free = model.clone();
         free.hold.clear();
         free.start.clear();
@@ -324,14 +324,14 @@ pub fn rests(model: &Model, at: &Configuration) -> bool {
     still && (rest.g.norm() <= solve::ROUNDING * rest.load || problem.way(&rest).is_some_and(|y| y <= solve::ROUNDING * own.length))
 }
 
-/// A mechanism whose rest is looked for, with matrices that suit its size.
+/// A mechanism whose rest is searched for, with matrices that suit its size.
 enum Search<'m> {
     Dense(Box<Problem<'m>>),
     Large(Box<Large<'m>>),
 }
 
 impl<'m> Search<'m> {
-    /// Around a closed position of a mechanism without dry friction; refuses what is too large for what it needs.
+    /// Around a closed position of a mechanism without dry friction; rejects what is too large for what it needs.
     fn new(model: &'m Model, at: &Configuration, matrices: Matrices) -> Result<Self, Diagnostic> {
         let large = match matrices {
             Matrices::Fitting => large::applies(model),
@@ -400,7 +400,7 @@ pub fn settle_from(model: &Model, from: &Configuration, kind: Kind) -> Result<Eq
     settle_by(model, from, kind, Matrices::Fitting)
 }
 
-/// The same with the matrices that are asked for; where two ways are open, they are compared by this.
+/// The same with the matrices that are requested; where two ways are open, they are compared by this.
 pub fn settle_by(model: &Model, from: &Configuration, kind: Kind, matrices: Matrices) -> Result<Equilibrium, Diagnostic> {
     let (free, rubbing) = without_dry_friction(model);
     let leant = if model.limits.is_empty() {

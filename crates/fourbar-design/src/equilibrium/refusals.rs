@@ -1,4 +1,4 @@
-//! What is said of an equilibrium that is not there, or not what was asked for.
+//! Diagnostics for an equilibrium that does not exist or is not of the requested kind.
 
 use super::{Equilibrium, Problem, Rest, Stability, Verdict};
 use crate::words;
@@ -43,8 +43,7 @@ impl Ended<'_> {
     /// Nothing holds the mechanism.
     pub fn away(&self) -> Diagnostic {
         let message = format!("there is no equilibrium: {} drives {} away, and nothing holds it", self.driver(), self.words());
-        Diagnostic::new("S401", message)
-            .help("hold the mechanism against this motion by a joint, a spring or a drive; or leave out the force")
+        Diagnostic::new("S401", message).help("constrain this motion by a joint, a spring or a drive; or remove the force")
     }
 
     /// The load would need infinite reactions.
@@ -66,7 +65,7 @@ impl Ended<'_> {
             self.driver(),
             self.words()
         );
-        let help = "a force that jumps (`if`, a stop) has no equilibrium where it jumps; otherwise start closer to the rest, or look for all with `--all`";
+        let help = "a force that jumps (`if`, a stop) has no equilibrium where it jumps; otherwise start closer to the equilibrium, or search for all with `--all`";
         Diagnostic::new("S403", message).help(help)
     }
 }
@@ -74,10 +73,10 @@ impl Ended<'_> {
 /// A saddle instead of a rest.
 pub fn unstable(found: &Equilibrium) -> Diagnostic {
     Diagnostic::new("W402", format!("the equilibrium is unstable: it is left along {}", found.verdict.softest))
-        .help("`--all` looks for others; `--kind any` asks for this one on purpose")
+        .help("`--all` searches for others; `--kind any` accepts this one without a warning")
 }
 
-/// What a verdict asks to be said; `along` tells whether a motion without stiffness leads to further positions of rest.
+/// What a verdict asks to be said; `along` states whether a motion without stiffness leads to further positions of rest.
 pub fn of_verdict(model: &Model, state: &Configuration, v: &Verdict, along: impl FnOnce(&DVector<f64>) -> Option<bool>) -> Vec<Diagnostic> {
     let mut list = Vec::new();
     if v.stability == Stability::Neutral {
@@ -85,14 +84,14 @@ pub fn of_verdict(model: &Model, state: &Configuration, v: &Verdict, along: impl
         let shape = v.shapes.column_iter().nth(neutral).map(|x| x.into_owned());
         let words = shape.as_ref().map_or_else(|| v.softest.clone(), |x| words::motion(model, &state.q, x));
         let how = match shape.and_then(|x| along(&x)) {
-            Some(true) => "it rests at every position along this motion",
+            Some(true) => "every position along this motion is an equilibrium",
             Some(false) => "the equilibrium is on the border between stable and unstable there",
             None => "nothing drives it back or away",
         };
         list.push(Diagnostic::new("W401", format!("the equilibrium is neutral along {words}: {how}")));
     }
     if v.circulatory {
-        let message = "a force without potential takes part (a follower force, a controller): the eigenvalues of the motion decide whether the rest is stable, not the stiffness";
+        let message = "there is a force without potential (a follower force, a controller): stability is determined by the eigenvalues of the motion, not by the stiffness";
         list.push(Diagnostic::new("W405", message).help("`fourbar modes` lists them"));
     }
     list

@@ -1,4 +1,4 @@
-//! The two ways to a rest: downhill, where it comes to lie by itself, and by Newton's method on the residual, which finds every kind.
+//! The two methods for equilibria: descent, which finds stable ones, and Newton's method on the residual, which finds every kind.
 //!
 //! Downhill steps are those of a trust region (More and Sorensen) with the stiffness along the free motions. Whether a step was good is
 //! measured by the work that the forces do on it, so that forces need no potential. What neither reaches is tried by motion under such
@@ -42,7 +42,7 @@ pub const FAR: f64 = 1e5;
 pub enum Ending<R = Rest> {
     /// At rest.
     Rest(Box<R>, usize),
-    /// It goes on for ever.
+    /// It continues for ever.
     Away(Box<R>),
     /// The joints forbid at second order what they allow at first.
     Blocked(Box<R>),

@@ -1,4 +1,4 @@
-//! Whether a rest is stable: frequencies of the small motions about it, and what neutral means.
+//! Stability of an equilibrium: frequencies of small motions about it, and the definition of neutral.
 
 use super::Rest;
 use crate::linear::{Request, linearize};

@@ -1,4 +1,4 @@
-//! What is said of a path before it is travelled, and a motion forward with the efforts that were found.
+//! Checks of a path, and forward simulation with the computed efforts.
 
 use super::{Chosen, Inverse};
 use fourbar::diagnostic::number;

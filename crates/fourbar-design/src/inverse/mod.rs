@@ -34,7 +34,7 @@ use std::sync::Arc;
 /// Shares of the largest singular value below which a position counts as near singular.
 const NEAR: f64 = 0.02;
 
-/// What is asked for.
+/// What is requested.
 #[derive(Clone, Debug)]
 pub struct Request {
     /// The path by name; `None` takes the first one of the file, or its drives where it has none.
@@ -204,7 +204,7 @@ pub fn inverse(spec: &ModelSpec, request: &Request) -> Result<Inverse, Error> {
         if !c.path.is_empty() && out.reach.is_none_or(|r| reach < r.share) {
             out.reach = Some(Nearest { share: reach, t });
         }
-        // Forward: the efforts must cause what the path asks for.
+        // Forward: the efforts must cause what the path requires.
         let acting = Evaluation::new(model, &with_efforts(model, &state, own, &found.efforts.values))?;
         let L = model.length;
         let size = |a: &[Twist]| a.iter().fold(0.0_f64, |s, a| s.max(a.v.norm()).max(L * a.w.norm()));

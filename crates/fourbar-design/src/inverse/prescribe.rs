@@ -1,4 +1,4 @@
-//! What is prescribed and who is to cause it: the mechanism with the path as rows, and the mechanism with motors as actuators.
+//! The prescribed motion and its motors: the mechanism with the path as rows, and the mechanism with motors as actuators.
 
 use super::Request;
 use fourbar::analysis::assembly::assemble;
@@ -60,7 +60,7 @@ fn unknown(what: &str, name: &str, known: &[&str], help: &str) -> Diagnostic {
     Diagnostic::new("U411", format!("there is no {what} `{name}`")).name(name).help(help)
 }
 
-/// The path that is asked for, or the first one, with its name.
+/// The path that is requested, or the first one, with its name.
 fn path<'s>(spec: &'s ModelSpec, wanted: Option<&str>) -> Result<Option<(&'s str, &'s PathSpec)>, Diagnostic> {
     let names: Vec<&str> = spec.paths.iter().map(|p| p.0.as_str()).collect();
     match (wanted, spec.paths.as_slice()) {
@@ -92,7 +92,7 @@ fn motor(spec: &ModelSpec, name: &str) -> Result<(String, MotorSpec), Diagnostic
     Err(unknown("motor or joint", name, &known, "motors are declared under `motors:`; joints can be named too"))
 }
 
-/// The motors that are asked for: all of the file, or its drives where there is no path.
+/// The motors that are requested: all of the file, or its drives where there is no path.
 fn motors(spec: &ModelSpec, request: &Request, drives: bool) -> Result<Vec<(String, MotorSpec)>, Diagnostic> {
     let mut list: Vec<(String, MotorSpec)> = if !request.motors.is_empty() {
         request.motors.iter().map(|n| motor(spec, n)).collect::<Result<_, _>>()?
@@ -104,7 +104,7 @@ fn motors(spec: &ModelSpec, request: &Request, drives: bool) -> Result<Vec<(Stri
         Vec::new()
     };
     if list.is_empty() {
-        let d = Diagnostic::new("U411", "nothing says which motors are to cause the motion");
+        let d = Diagnostic::new("U411", "no motors are given");
         return Err(d.help("declare them under `motors:`, or name joints with `--motors base_l,base_r`"));
     }
     for (k, (name, m)) in list.iter().enumerate() {
@@ -147,7 +147,7 @@ pub fn chosen(spec: &ModelSpec, request: &Request) -> Result<Chosen, Error> {
         return Err(d.help("declare a path under `paths:`: `{point: T, x: '0.1*cos(t)', z: '0.1*sin(t)'}`").into());
     }
     let list = motors(spec, request, path.is_none())?;
-    // A drive on a joint that has a motor stands for that motor, also where another one is to cause the motion.
+    // A drive on a joint that has a motor represents that motor, also where another one is to cause the motion.
     let on_motor = |joint: &str| list.iter().chain(&spec.motors).any(|(_, m)| m.joint == joint);
     let mut prescribed = bare(spec);
     let mut rows = Vec::new();
@@ -193,7 +193,7 @@ pub fn chosen(spec: &ModelSpec, request: &Request) -> Result<Chosen, Error> {
         .into_iter()
         .map(|(name, spec)| {
             let joint = model.joints.iter().position(|j| j.name == spec.joint);
-            let joint = joint.ok_or_else(|| Diagnostic::new("U411", format!("`{}` is a coupling and cannot carry a motor", spec.joint)))?;
+            let joint = joint.ok_or_else(|| Diagnostic::new("U411", format!("`{}` is a coupling and cannot have a motor", spec.joint)))?;
             let angular = model.joints[joint].kind.has_angle();
             Ok(Motor { name, spec, joint, angular })
         })
@@ -201,11 +201,11 @@ pub fn chosen(spec: &ModelSpec, request: &Request) -> Result<Chosen, Error> {
     Ok(Chosen { path: name, point, functions, rows, path_model, model, motors })
 }
 
-/// Whether a joint has an angle; refuses joints without any coordinate.
+/// Whether a joint has an angle; rejects joints without any coordinate.
 fn turns(spec: &ModelSpec, joint: &str) -> Result<bool, Diagnostic> {
     let model = bare(spec).build().map_err(|e| e.cause().clone())?;
     let Some(j) = model.joints.iter().find(|j| j.name == joint) else {
-        return Err(Diagnostic::new("U411", format!("`{joint}` cannot carry a motor")).name(joint).help("name a joint between two bodies"));
+        return Err(Diagnostic::new("U411", format!("`{joint}` cannot have a motor")).name(joint).help("name a joint between two bodies"));
     };
     if j.coordinates().next().is_none() {
         let message = format!("`{joint}` is a {} joint, which has no coordinate that a motor could drive", j.kind.name());

@@ -55,7 +55,7 @@ pub struct Linearized {
     pub steady: Steady,
     /// Free motions of positions and of velocities.
     pub freedom: [usize; 2],
-    /// Free motions with neither inertia nor stiffness, left out.
+    /// Free motions with neither inertia nor stiffness, omitted.
     pub idle: usize,
     /// Sizes of what the entries of `A` are summed up from.
     pub sizes: DMatrix<f64>,
@@ -68,9 +68,9 @@ pub struct Linearized {
 /// What a linear model is made of.
 #[derive(Clone, Debug, Default)]
 pub struct Request {
-    /// Inputs by name, of the mechanism or drives; left out: all inputs of the mechanism.
+    /// Inputs by name, of the mechanism or drives; omitted: all inputs of the mechanism.
     pub inputs: Option<Vec<String>>,
-    /// Outputs by name; left out: those of the mechanism, or else its joint coordinates.
+    /// Outputs by name; omitted: those of the mechanism, or else its joint coordinates.
     pub outputs: Option<Vec<String>>,
     /// Takes coefficients as they are, though the motion is not steady.
     pub frozen: bool,
@@ -102,7 +102,7 @@ pub struct Conservative {
     pub sizes: DMatrix<f64>,
 }
 
-/// Linearises a mechanism about a consistent state. Rigid limits that it leans on where it stands still stay closed.
+/// Linearises a mechanism about a consistent state. Rigid limits that it presses against where it stands still stay closed.
 pub fn linearize(model: &Model, state: &Configuration, request: &Request) -> Result<Linearized, fourbar::Error> {
     crate::operator::fits(model)?;
     let still = stacked(&state.v).amax() == 0.0;
@@ -355,7 +355,7 @@ fn drive_row(op: &Operator<'_>, state: &Configuration, G: &DMatrix<f64>, drive: 
     let j = &op.model.joints[d.joint];
     let place = set.list.iter().position(|c| c.owner == Owner::Drive(drive));
     let (Some(c), Some(y)) = (place, j.coordinate(d.coordinate)) else {
-        return Err(Diagnostic::new("U401", format!("the drive `{}` has no row of its own", d.name)).name(&d.name));
+        return Err(Diagnostic::new("U401", format!("the drive `{}` has no separate row", d.name)).name(&d.name));
     };
     // Rows of rotations are scaled by the characteristic length.
     let [a, b] = j.bodies.map(|b| b.index());

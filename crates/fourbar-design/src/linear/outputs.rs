@@ -69,7 +69,7 @@ pub fn known_outputs(model: &Model) -> Vec<Output> {
     list
 }
 
-/// The outputs that are asked for.
+/// The outputs that are requested.
 pub(super) fn wanted(model: &Model, request: &Request) -> Result<Vec<Output>, Diagnostic> {
     let known = known_outputs(model);
     let Some(names) = &request.outputs else {
@@ -105,7 +105,7 @@ impl In {
     }
 }
 
-/// The inputs that are asked for.
+/// The inputs that are requested.
 pub(super) fn inputs(model: &Model, request: &Request) -> Result<Vec<In>, Diagnostic> {
     let Some(names) = &request.inputs else { return Ok((0..model.inputs.len()).map(In::Input).collect()) };
     let find = |name: &String| {

@@ -1,4 +1,4 @@
-//! Steady motions: the whole turns about an axis of the world and travels, bodies of revolution spin in carriers that turn with it.
+//! Steady motions: the mechanism rotates about a world axis and translates; bodies of revolution spin in carriers that rotate with it.
 //!
 //! In the axes of the carriers such a motion has constant coefficients; in body axes they turn with the spin, and eigenvalues of the frozen
 //! equations are wrong. Which body may spin in its carrier is found by trying: turned about a candidate axis, neither its inertia nor the rows of
@@ -203,21 +203,21 @@ pub fn at_rest(model: &Model, state: &Configuration, a: &[Twist]) -> Result<(), 
     Err(Diagnostic::new("S410", message)
         .name(&model.bodies[worst].name)
         .time(state.t)
-        .help("`--about equilibrium` settles it first; `--frozen` takes the position as it is"))
+        .help("`--about equilibrium` finds the equilibrium first; `--frozen` uses the current position"))
 }
 
 fn unsteady(model: &Model, state: &Configuration, a: &[Twist], k: usize) -> Diagnostic {
     let b = k / 9 + 1;
     let name = &model.bodies[b].name;
     let what = match k % 9 {
-        0..=2 => format!("`{name}` turns about an axis of its own and is not round about it"),
+        0..=2 => format!("`{name}` spins about its own axis and is not a body of revolution about it"),
         3..=5 => format!("`{name}` accelerates by {} m/s^2", number(a[b].v.norm())),
         _ => format!("the angular velocity of `{name}` changes by {} rad/s^2", number(a[b].w.norm())),
     };
     Diagnostic::new("S410", format!("the motion at t = {} s is not steady: {what}", number(state.t)))
         .name(name)
         .time(state.t)
-        .help("start in a steady motion, or settle with `--about equilibrium`; `--frozen` takes the coefficients as they are, which other programs do silently")
+        .help("start in a steady motion, or use `--about equilibrium`; `--frozen` treats the coefficients as constant, which other programs do silently")
 }
 
 /// What of positions and velocities does not fit the symmetry, as a share: `(1 - N R)(dv - Omega dq)` for all states.

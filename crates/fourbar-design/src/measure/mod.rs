@@ -111,7 +111,7 @@ struct Part {
     text: String,
     /// What is reduced, of columns; of a path its three coordinates.
     inner: Vec<Expr>,
-    /// What must become positive, for `first`; whether it is a difference whose zero can be looked for between rows.
+    /// What must become positive, for `first`; whether it is a difference whose zero can be searched for between rows.
     condition: Option<(Expr, bool)>,
     /// The time of `at`.
     time: f64,
@@ -197,7 +197,7 @@ impl Measure {
         self.eval(run.len(), &sample)
     }
 
-    /// Its derivatives by the numbers of a run that it reads: row, column and derivative, those that are zero left out.
+    /// Its derivatives by the numbers of a run that it reads: row, column and derivative, those that are zero omitted.
     pub fn gradient(&self, run: &Trajectory) -> Result<Vec<(usize, usize, f64)>, Diagnostic> {
         let needed = self.rows(run)?;
         let rows = (0..run.len()).filter(|&r| needed[r]);

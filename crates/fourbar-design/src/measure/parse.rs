@@ -157,43 +157,16 @@ fn call(text: &str, start: usize) -> Option<(&str, Call)> {
     None
 }
 
-/// The outermost reductions of a text.
-fn reductions(text: &str) -> Result<Vec<(Reduction, Call)>, Diagnostic> {
-    let (mut list, mut at, mut inside_word) = (Vec::new(), 0, false);
-    while let Some(c) = text[at..].chars().next() {
-        if !inside_word && let Some((name, found)) = call(text, at) {
-            let known = REDUCTIONS.iter().find(|r| r.0 == name);
-            let plain = matches!(name, "min" | "max") && found.arguments.len() > 1;
-            if let Some((_, reduction, needed, example)) = known.filter(|_| !plain) {
-                if found.arguments.len() != *needed {
-                    let message = format!("`{name}` takes {needed} argument{}", if *needed == 1 { "" } else { "s" });
-                    return Err(bad(text, &message).help(*example));
-                }
-                at = found.whole.end;
-                list.push((*reduction, found));
-                continue;
-            }
-        }
-        inside_word = is_word(c);
-        at += c.len_utf8();
-    }
-    Ok(list)
-}
-
-fn bad(text: &str, why: &str) -> Diagnostic {
-    Diagnostic::new("U410", format!("the measure `{text}` is not understood: {why}"))
-}
-
-/// Calls of `distance` in a text.
-fn distances(text: &str) -> Vec<Call> {
+/// The outermost calls of a text that `wanted` knows by name and arguments.
+fn calls<'t, T>(text: &'t str, wanted: impl Fn(&'t str, &Call) -> Option<T>) -> Vec<(T, Call)> {
     let (mut list, mut at, mut inside_word) = (Vec::new(), 0, false);
     while let Some(c) = text[at..].chars().next() {
         if !inside_word
             && let Some((name, found)) = call(text, at)
-            && name == DISTANCE.0
+            && let Some(what) = wanted(name, &found)
         {
             at = found.whole.end;
-            list.push(found);
+            list.push((what, found));
             continue;
         }
         inside_word = is_word(c);
@@ -202,13 +175,39 @@ fn distances(text: &str) -> Vec<Call> {
     list
 }
 
+/// The outermost reductions of a text.
+fn reductions(text: &str) -> Result<Vec<(Reduction, Call)>, Diagnostic> {
+    let known = |name: &str, found: &Call| {
+        // With several arguments these two are functions of numbers.
+        let plain = matches!(name, "min" | "max") && found.arguments.len() > 1;
+        REDUCTIONS.iter().find(|r| r.0 == name && !plain)
+    };
+    let checked = |((name, reduction, needed, example), found): (&(&str, Reduction, usize, &'static str), Call)| {
+        if found.arguments.len() != *needed {
+            let message = format!("`{name}` takes {needed} argument{}", if *needed == 1 { "" } else { "s" });
+            return Err(bad(text, &message).help(*example));
+        }
+        Ok((*reduction, found))
+    };
+    calls(text, known).into_iter().map(checked).collect()
+}
+
+fn bad(text: &str, why: &str) -> Diagnostic {
+    Diagnostic::new("U410", format!("the measure `{text}` is not understood: {why}"))
+}
+
+/// Calls of `distance` in a text.
+fn distances(text: &str) -> Vec<Call> {
+    calls(text, |name, _| (name == DISTANCE.0).then_some(())).into_iter().map(|((), found)| found).collect()
+}
+
 /// What an expression lacks, with the nearest name.
 fn refused(text: &str, e: &ExprError, columns: &[Column], outside: bool) -> Diagnostic {
     let d = bad(text, &e.kind.to_string());
     let ExprErrorKind::UnknownName(name) = &e.kind else { return d.help("`fourbar plot RESULT` lists the columns of a result") };
     if outside && columns.iter().any(|c| c.name == *name) {
         let message = format!("`{name}` is a column with a value for every time");
-        return bad(text, &message).name(name).help(format!("say which number is meant: `max({name})`, `mean({name})`, `last({name})`"));
+        return bad(text, &message).name(name).help(format!("reduce it to a number: `max({name})`, `mean({name})`, `last({name})`"));
     }
     let help = match nearest(name, columns.iter().map(|c| c.name.as_str())) {
         Some(near) => format!("did you mean `{near}`?"),
@@ -217,7 +216,7 @@ fn refused(text: &str, e: &ExprError, columns: &[Column], outside: bool) -> Diag
     d.name(name).help(help)
 }
 
-/// The one comparison at the top of a condition: what stands before and after it, and whether the first is to be larger.
+/// The one comparison at the top of a condition: what is before and after it, and whether the first is to be larger.
 fn comparison(text: &str) -> Option<(&str, &str, bool)> {
     let (mut depth, mut found) = (0, None);
     for (k, c) in text.char_indices() {
@@ -263,7 +262,7 @@ impl Reading<'_> {
             let inner = &piece[inner.whole.clone()];
             let message = format!("reductions cannot be nested, and `{inner}` is one number inside another reduction");
             return Err(
-                bad(self.text, &message).help("what stands inside a reduction is taken at every time; combine numbers outside of it")
+                bad(self.text, &message).help("the argument of a reduction is evaluated at every time; combine numbers outside of it")
             );
         }
         let mut rest = piece.to_string();
@@ -350,7 +349,7 @@ pub(super) fn parse(text: &str, columns: &[Column], curves: &[CurveOn], names: &
     }
     if let Some(found) = distances(&outer).first() {
         let call = &outer[found.whole.clone()];
-        let help = format!("say which number is meant: `max({call})`, `rms({call})`, `last({call})`");
+        let help = format!("reduce it to a number: `max({call})`, `rms({call})`, `last({call})`");
         return Err(bad(text, &format!("`{call}` has a value for every time")).help(help));
     }
     let mut outside = Outside { marks, others: names };

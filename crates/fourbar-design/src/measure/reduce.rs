@@ -1,4 +1,4 @@
-//! Reductions of samples over time, on plain numbers and on numbers that carry a derivative.
+//! Reductions of samples over time, on plain numbers and on numbers with a derivative.
 
 use super::{Measure, Part, Reduction};
 use fourbar::Diagnostic;
@@ -71,7 +71,7 @@ impl<S: Scalar> Data<'_, S> {
         let y = self.series(&part.inner[0]);
         if let Some(k) = y.iter().position(|y| !y.value().is_finite()) {
             let message = format!("`{}` has no value: at t = {} s what it reads is not a finite number", part.text, number(self.t(k)));
-            return Err(Diagnostic::new("S431", message).time(self.t(k)).help("look for a division by zero inside it"));
+            return Err(Diagnostic::new("S431", message).time(self.t(k)).help("check it for a division by zero"));
         }
         Ok(match part.reduction {
             Reduction::Max => self.extreme(part, &y, 1.0, extremes),
@@ -81,7 +81,7 @@ impl<S: Scalar> Data<'_, S> {
             Reduction::Rms => {
                 let squares: Vec<S> = y.iter().map(|y| y.sqr()).collect();
                 let mean = self.mean(&squares);
-                // The root of zero has no derivative; the smallest number stands for it.
+                // The root of zero has no derivative; the smallest number represents it.
                 if mean.value() > 0.0 { mean.sqrt() } else { S::zero() }
             }
             Reduction::Integral => self.integral(&y),
@@ -185,7 +185,7 @@ impl<S: Scalar> Data<'_, S> {
         let Some((condition, smooth)) = &part.condition else { return Ok(y[0]) };
         let g = self.series(condition);
         let Some(row) = g.iter().position(|g| g.value() > 0.0) else {
-            let message = format!("`{}` has no value: its condition never holds", part.text);
+            let message = format!("`{}` has no value: its condition is never true", part.text);
             return Err(Diagnostic::new("S431", message).help("run longer, or take another condition"));
         };
         // Where the condition begins to hold in the jump of an event, it holds from the row after it on.

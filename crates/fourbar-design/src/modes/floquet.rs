@@ -41,8 +41,8 @@ pub fn floquet(model: &Model, state: &Configuration, period: f64) -> Result<Mode
     }
     let (own, rubbing) = without_dry_friction(model);
     if !own.states.is_empty() {
-        let d = Diagnostic::new("S412", "the tangent of a motion with states of its own is not computed");
-        return Err(d.help("replace them by what they stand for in a steady motion").into());
+        let d = Diagnostic::new("S412", "the tangent of a motion with `states:` is not computed");
+        return Err(d.help("replace them by their values in a steady motion").into());
     }
     let request = Request { inputs: Some(Vec::new()), outputs: Some(Vec::new()), frozen: true };
     let linear = linearize(&own, state, &request)?;
@@ -131,7 +131,7 @@ fn carried(
     Ok((fine, simulation.state(), apart))
 }
 
-/// The turn of the whole mechanism after a period; refuses a motion that is another one then.
+/// The turn of the whole mechanism after a period; rejects a motion that is another one then.
 fn repeats(model: &Model, first: &Configuration, last: &Configuration, period: f64) -> Result<Matrix3<f64>, Error> {
     let L = model.length;
     let turn = if first.q.len() > 1 { last.q[1].A * first.q[1].A.transpose() } else { Matrix3::identity() };

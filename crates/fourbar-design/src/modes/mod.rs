@@ -1,4 +1,4 @@
-//! Vibrations about an equilibrium or a steady motion: frequencies, damping, shapes, in words.
+//! Vibrations about an equilibrium or a steady motion: frequencies, damping, and descriptions of mode shapes.
 //!
 //! ```
 //! use fourbar_design::linear::{Request, linearize};
@@ -87,7 +87,7 @@ pub struct Modes {
     pub steady: Steady,
     /// Free motions of positions and of velocities, where they were counted.
     pub freedom: Option<[usize; 2]>,
-    /// Free motions with neither inertia nor stiffness, left out.
+    /// Free motions with neither inertia nor stiffness, omitted.
     pub idle: usize,
     /// What the reader should know.
     pub warnings: Vec<Diagnostic>,
@@ -109,7 +109,7 @@ pub fn modes(model: &Model, linear: Linearized) -> Result<Modes, Diagnostic> {
         None => {
             let failed = || {
                 Diagnostic::new("S411", "the eigenvalues of the linear model could not be found")
-                    .help("look for forces whose derivatives are not finite here")
+                    .help("check for forces whose derivatives are not finite here")
             };
             let roots = eigen::roots(&linear.A, &linear.sizes).ok_or_else(failed)?;
             let list = roots.list.into_iter().map(|r| (r.s, r.condition, r.vector)).collect();
@@ -139,8 +139,10 @@ pub fn modes(model: &Model, linear: Linearized) -> Result<Modes, Diagnostic> {
 pub fn lowest(model: &Model, state: &Configuration, count: usize) -> Result<Modes, Error> {
     let (own, rubbing) = without_dry_friction(&leaning(model, &leans_at(model, state)));
     let refused = |why: &str| {
-        let message =
-            format!("of mechanisms with more than {} moving bodies only undamped modes about a rest are computed: {why}", MOST / 6);
+        let message = format!(
+            "for mechanisms with more than {} moving bodies only undamped modes about an equilibrium are computed: {why}",
+            MOST / 6
+        );
         Diagnostic::new("U400", message).help("analyse a part of the mechanism")
     };
     let still = Configuration { v: vec![Twist::zero(); state.v.len()], ..state.clone() };

@@ -4,7 +4,7 @@
 //! K = d(G^T lambda - f)/dq      D = d(omega x J omega - f)/dv      d(G v)/dq, d(G a)/dq, d gamma/dq, d gamma/dv
 //! ```
 //! The first two are the blocks of the engine's own exact iteration matrices, the others are in [`rows`]; nothing is taken from differences.
-//! Dry friction is left out: it holds a set of positions and has no derivative at rest.
+//! Dry friction is omitted: it holds a set of positions and has no derivative at rest.
 
 pub mod along;
 pub mod rows;
@@ -38,7 +38,7 @@ pub struct Operator<'m> {
     linear: Linear,
 }
 
-/// A model without dry friction, and the joints whose friction was left out.
+/// A model without dry friction, and the joints whose friction was omitted.
 pub fn without_dry_friction(model: &Model) -> (Model, Vec<String>) {
     let mut own = model.clone();
     let mut names = Vec::new();
@@ -141,7 +141,7 @@ impl<'m> Operator<'m> {
         (K, D)
     }
 
-    /// Adds what forces that read very many bodies do to those beyond the first [`BLOCKS`], whose blocks the engine leaves out.
+    /// Adds what forces that read very many bodies do to those beyond the first [`BLOCKS`], whose blocks the engine omits.
     fn far_reaching(&self, state: &Configuration, K: &mut DMatrix<f64>, D: &mut DMatrix<f64>) {
         for (_, force) in &self.model.forces {
             let list = force.bodies(self.model);

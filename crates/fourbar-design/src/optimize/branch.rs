@@ -8,7 +8,7 @@ use fourbar::state::Configuration;
 use fourbar::{Diagnostic, Model};
 use nalgebra::DMatrix;
 
-/// Most columns of the matrix whose sign is looked at.
+/// Most columns of the matrix whose sign is examined.
 const MOST: usize = 600;
 
 /// The branch of a mechanism whose drives prescribe everything: the sign of the determinant of independent rows, which vanishes only at the

@@ -1,7 +1,7 @@
 //! Sums of squares between bounds: Levenberg-Marquardt on the variables that are free to move.
 //!
 //! Each variable is measured by its own scale. A variable on its bound that the gradient pushes outwards stays there for the step; steps are
-//! cut at the bounds. A point where the residuals cannot be computed is refused like one where they are larger.
+//! cut at the bounds. A point where the residuals cannot be computed is rejected like one where they are larger.
 
 use nalgebra::{DMatrix, DVector};
 
@@ -183,7 +183,7 @@ pub fn with_slopes(
                         break 'free;
                     }
                 } else if refused >= WALL && free.len() > 1 {
-                    // However short, the step ends in the wall: leave out what goes farthest towards it.
+                    // However short, the step ends in the wall: omit what goes farthest towards it.
                     let most = (0..free.len()).max_by(|&a, &b| moved[a].abs().total_cmp(&moved[b].abs())).unwrap_or(0);
                     blocked.push(free[most]);
                     (damping, grow) = (before, 2.0);
@@ -200,7 +200,7 @@ pub fn with_slopes(
     Some(Minimum { x, residuals: r, cost, evaluations: used, iterations, converged })
 }
 
-/// Derivatives by differences, in scales; a side without residuals is left out.
+/// Derivatives by differences, in scales; a side without residuals is omitted.
 fn derivatives(
     x: &[f64],
     r: &[f64],

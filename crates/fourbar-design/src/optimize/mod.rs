@@ -2,7 +2,7 @@
 //!
 //! Several measures whose squares are to have a small sum are fitted by Levenberg-Marquardt with bounds, from the values of the file and from
 //! points of a Sobol sequence ([`least_squares`]). One measure that is to become small may have kinks, as a maximum over time has where it
-//! jumps from one instant to another: an evolution strategy looks for it ([`cma`]). Conditions are margins that must not be negative; the
+//! jumps from one instant to another: an evolution strategy searches for it ([`cma`]). Conditions are margins that must not be negative; the
 //! first method takes them by an augmented Lagrangian, the second by the order of its samples. Cases that cannot be assembled, or fail, are
 //! walls: the search does not go there, and does not take them for large values.
 
@@ -17,7 +17,7 @@ use least_squares::{Bounds, with_slopes};
 use nalgebra::DMatrix;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-/// Which method looks for the best values.
+/// Which method searches for the best values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
     /// Levenberg-Marquardt from several starts.
@@ -62,7 +62,7 @@ pub struct Problem<'a> {
     pub start: Vec<f64>,
     /// Computes a case.
     pub evaluate: &'a Evaluate<'a>,
-    /// Computes its derivatives, for least squares; left out: differences.
+    /// Computes its derivatives, for least squares; omitted: differences.
     pub slopes: Option<&'a Differentiate<'a>>,
     /// How it is solved.
     pub method: Method,

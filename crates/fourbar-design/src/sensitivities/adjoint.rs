@@ -9,25 +9,23 @@
 //! every few of them, so that memory is bounded; those in between are computed again.
 
 use super::Parameters;
-use super::around::{Around, PLACES};
 use super::given::{Pushes, Work};
-use super::groups::{self, Follows, Sight};
+use super::groups::{self, Follows, Setting};
+use super::looks::{Looks, Rows};
+use super::own::Measures;
 use super::run::USELESS;
 use super::trees::{Begin, Way};
 use crate::measure::Measure;
 use crate::tree::linear::{Covectors, Linear, OWN, Placed};
 use crate::tree::{Kept, Moved, Rates, Tree, Values, places};
 use fourbar::integrator::first_order::Tableau;
-use fourbar::motion::{Instant, Reaction};
-use fourbar::state::{Configuration, Twist};
-use fourbar::trajectory::{Recorder, Trajectory, WantedColumns, columns};
-use fourbar::{Diagnostic, Error, Model, stop};
-use fourbar_math::so3;
-use nalgebra::Vector3;
+use fourbar::state::Configuration;
+use fourbar::trajectory::{Trajectory, columns};
+use fourbar::{Error, stop};
 use std::ops::Range;
 
 /// Numbers of states that are kept at most: 200 MB.
-const MOST: usize = 25_000_000;
+pub(super) const MOST: usize = 25_000_000;
 
 /// Derivatives of several measures.
 pub(super) struct Found {
@@ -73,9 +71,6 @@ struct Back<'a> {
     placed: Vec<Placed>,
 }
 
-/// Measures of a run, once its columns are known.
-pub type Measures<'a> = dyn Fn(&Trajectory) -> Result<Vec<Measure>, Error> + 'a;
-
 /// The derivatives of measures of a run; `None` where the mechanisms around are other trees, the motion cannot be followed, or a measure
 /// reads more than poses and velocities.
 pub(super) fn of_measures(
@@ -104,7 +99,7 @@ pub(super) fn of_measures(
         states.push((state, rows.clone()));
         ends.push(moved.kept.as_ref().map_or(0, |k| k.steps.len()));
     }
-    let measures = measures(&run)?;
+    let measures = measures(&run.columns, &parameters.values)?;
     let mut weights = Vec::new();
     for m in &measures {
         if m.reads().any(|c| run.values[c].iter().any(|x| !x.is_finite())) {
@@ -114,7 +109,9 @@ pub(super) fn of_measures(
     }
     let (Some(kept), Some((end, _))) = (moved.kept.take(), states.last().cloned()) else { return Ok(None) };
     let looks = Looks::new(model, &states, weights);
-    let Some((follow, changed)) = groups::follow(way, parameters, which, begin, &looks)? else { return Ok(None) };
+    let listed = groups::OfTree::new(way, begin);
+    let setting = Setting { model, start: way.start, t_end: study.t_end, counted: true };
+    let Some((follow, changed)) = groups::follow(&listed, &setting, parameters, which, &looks)? else { return Ok(None) };
     let s = tableau.a.len();
     let mut back = Back {
         tree,
@@ -148,7 +145,7 @@ pub(super) fn of_measures(
         while row > 0 && ends[row - 1] == step {
             row -= 1;
             let y = if step == count { &moved.y } else { &segment[step % every] };
-            looks.add(row, y, &mut back, &mut carried)?;
+            back.look(&looks, row, y, &mut carried)?;
         }
         if step == 0 {
             break;
@@ -169,6 +166,35 @@ pub(super) fn of_measures(
 }
 
 impl Back<'_> {
+    /// Adds what the state at an output time matters to the measures.
+    fn look(&mut self, looks: &Looks<'_>, row: usize, y: &[f64], out: &mut [Carried]) -> Result<(), Error> {
+        let n = self.tree.size;
+        let (q, u) = y.split_at(n);
+        self.values.kernel.sweep(q, u);
+        let Self { tree, values, linear, placed, .. } = self;
+        let linear = &mut linear[0];
+        linear.place(&values.kernel);
+        for (measure, out) in out.iter_mut().enumerate() {
+            let mut read = false;
+            looks.each(measure, row, |b, by| {
+                let k = tree.of_body[b];
+                linear.of_body(k, &values.kernel.axes(k), by, &mut placed[k], &mut out.numbers[k]);
+                read = true;
+            });
+            if !read {
+                continue;
+            }
+            let before = out.lambda.clone();
+            let (by_q, by_u) = out.lambda.split_at_mut(n);
+            linear.displace_back(placed, [by_q, by_u], &mut out.numbers);
+            out.given = out.lambda.iter().zip(before).fold(out.given, |m, (a, b)| m.max((a - b).abs()));
+            if out.lambda.iter().any(|x| !x.is_finite()) {
+                return Err(looks.refusal(row));
+            }
+        }
+        Ok(())
+    }
+
     /// All stages of a step from a state.
     fn stages(&mut self, t: f64, h: f64, y: &[f64], differentiated: bool) {
         let (n, Tableau { a, .. }) = (self.tree.size, *self.tableau);
@@ -247,10 +273,19 @@ impl Carried {
     /// The derivatives by parameters, at the start, of the measure that this is.
     fn by_parameters(&self, measure: usize, tree: &Tree, follow: &[Follows]) -> Vec<f64> {
         let sum = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+        let count = tree.numbers.len();
         let one = |(known, f): (&f64, &Follows)| {
-            let (gravity, changes) = tree.changes(&f.slopes.numbers);
+            let mut slopes = vec![0.0; count];
+            let mut start = 0.0;
+            for &(i, x) in &f.slopes {
+                match i.checked_sub(count) {
+                    Some(i) => start += self.lambda[i] * x,
+                    None => slopes[i] = x,
+                }
+            }
+            let (gravity, changes) = tree.changes(&slopes);
             let numbers: f64 = changes.iter().map(|c| sum(&self.numbers[c.node], &c.by)).sum();
-            known + f.seen[measure] + sum(&self.lambda, &f.slopes.start) + sum(&self.gravity, &gravity) + numbers
+            known + f.seen[measure] + start + sum(&self.gravity, &gravity) + numbers
         };
         self.by_parameter.iter().zip(follow).map(one).collect()
     }
@@ -262,201 +297,4 @@ fn configuration(values: &Values<'_>, start: &Configuration, t: f64, q: &[f64], 
     room.fill(values, t, q, u);
     let turns = values.tree.counted.iter().map(|c| q[*c]).collect();
     Configuration { t, q: room.poses, v: room.velocities, turns, z: start.z.clone() }
-}
-
-/// Rows of a result of which only poses and velocities are known.
-#[derive(Clone)]
-struct Rows(Recorder);
-
-impl Rows {
-    fn new(model: &Model, start: &Configuration) -> Self {
-        let mut recorder = Recorder::new(model, WantedColumns::ALL);
-        recorder.row(model, &Instant::new(model, start), &mut Vec::new());
-        Self(recorder)
-    }
-
-    /// What follows from poses and velocities; the rest are not numbers.
-    fn row(&mut self, model: &Model, at: &Configuration) -> Vec<f64> {
-        let none = Vector3::repeat(f64::NAN);
-        let mut now = Instant::new(model, at);
-        now.a.fill(Twist { v: none, w: none });
-        now.reactions.fill(Reaction { force: none, torque: none });
-        now.efforts.fill(f64::NAN);
-        now.work = f64::NAN;
-        now.errors = [f64::NAN; 3];
-        let mut out = Vec::new();
-        self.0.row(model, &now, &mut out);
-        out
-    }
-}
-
-/// Step of looks around a state, as a share of a length or an angle.
-const SHARE: f64 = 2e-3;
-
-/// What the columns that measures read matter to them, and what they depend on.
-struct Looks<'a> {
-    model: &'a Model,
-    /// States at the output times, with the signs of quaternions there.
-    states: &'a [(Configuration, Rows)],
-    /// By measure: row, column, weight.
-    weights: Vec<Vec<(usize, usize, f64)>>,
-    /// Columns that are read and bodies they depend on, by measure.
-    read: Vec<Vec<usize>>,
-    bodies: Vec<Vec<usize>>,
-    /// States at which dependence shows, with their rows.
-    shown: Vec<(Configuration, Vec<f64>)>,
-}
-
-impl<'a> Looks<'a> {
-    fn new(model: &'a Model, states: &'a [(Configuration, Rows)], weights: Vec<Vec<(usize, usize, f64)>>) -> Self {
-        let columns = |list: &Vec<(usize, usize, f64)>| {
-            let mut c: Vec<usize> = list.iter().map(|x| x.1).collect();
-            c.sort_unstable();
-            c.dedup();
-            c
-        };
-        let read: Vec<Vec<usize>> = weights.iter().map(columns).collect();
-        let some = [states.first(), states.get(states.len() / 2), states.last()];
-        let mut shown = Vec::new();
-        for (k, (s, rows)) in some.into_iter().flatten().enumerate() {
-            for state in [s.clone(), stirred(model, s, k as u64)] {
-                let row = rows.clone().row(model, &state);
-                shown.push((state, row));
-            }
-        }
-        let mut looks = Self { model, states, weights, bodies: vec![Vec::new(); read.len()], read, shown };
-        for b in 1..model.bodies.len() {
-            let moved = |s: &Configuration| {
-                let (mut other, stir) = (s.clone(), stirred(model, s, 7));
-                (other.q[b], other.v[b]) = (stir.q[b], stir.v[b]);
-                other
-            };
-            let seen = looks.changed(model, &moved);
-            looks.bodies.iter_mut().zip(&seen).filter(|(_, s)| **s).for_each(|(list, _)| list.push(b));
-        }
-        looks
-    }
-
-    /// Whether the columns of each measure are others for a mechanism and states like those that are shown.
-    fn changed(&self, model: &Model, state: &dyn Fn(&Configuration) -> Configuration) -> Vec<bool> {
-        let mut seen = vec![false; self.read.len()];
-        let Some((_, rows)) = self.states.first() else { return seen };
-        for (s, own) in &self.shown {
-            let row = rows.clone().row(model, &state(s));
-            // The sign of a quaternion says nothing.
-            let differs = |c: &usize| row[*c].abs().to_bits() != own[*c].abs().to_bits();
-            seen.iter_mut().zip(&self.read).for_each(|(x, read)| *x |= read.iter().any(differs));
-        }
-        seen
-    }
-
-    /// What of a row a measure reads.
-    fn of_row(&self, measure: usize, row: usize) -> &[(usize, usize, f64)] {
-        let list = &self.weights[measure];
-        let first = list.partition_point(|x| x.0 < row);
-        &list[first..first + list[first..].partition_point(|x| x.0 == row)]
-    }
-
-    /// The sum that a measure reads of a row, at a state near that of the row.
-    fn sum(&self, own: &[(usize, usize, f64)], row: usize, model: &Model, at: &Configuration) -> f64 {
-        let values = self.states[row].1.clone().row(model, at);
-        own.iter().map(|(_, c, weight)| weight * values[*c]).sum()
-    }
-
-    /// Adds what the state at an output time matters to the measures.
-    fn add(&self, row: usize, y: &[f64], back: &mut Back<'_>, out: &mut [Carried]) -> Result<(), Error> {
-        let n = back.tree.size;
-        let (q, u) = y.split_at(n);
-        back.values.kernel.sweep(q, u);
-        let state = &self.states[row].0;
-        let linear = &mut back.linear[0];
-        linear.place(&back.values.kernel);
-        for (measure, out) in out.iter_mut().enumerate() {
-            let own = self.of_row(measure, row);
-            if own.is_empty() {
-                continue;
-            }
-            for &b in &self.bodies[measure] {
-                let by = self.by_body(b, state, &mut |s| self.sum(own, row, self.model, s));
-                let k = back.tree.of_body[b];
-                linear.of_body(k, &back.values.kernel.axes(k), by, &mut back.placed[k], &mut out.numbers[k]);
-            }
-            let before = out.lambda.clone();
-            let (by_q, by_u) = out.lambda.split_at_mut(n);
-            linear.displace_back(&mut back.placed, [by_q, by_u], &mut out.numbers);
-            out.given = out.lambda.iter().zip(before).fold(out.given, |m, (a, b)| m.max((a - b).abs()));
-            if out.lambda.iter().any(|x| !x.is_finite()) {
-                let d = Diagnostic::new("S432", "what a measure reads has no derivative at an output time");
-                return Err(d.time(state.t).help("take another measure, or other output times").into());
-            }
-        }
-        Ok(())
-    }
-
-    /// Derivatives by shift, turn, velocity and angular velocity of a body, all in the world.
-    fn by_body(&self, b: usize, state: &Configuration, sum: &mut dyn FnMut(&Configuration) -> f64) -> [[f64; 3]; 4] {
-        let L = self.model.length;
-        let mut by = [[0.0; 3]; 4];
-        let (pose, v) = (state.q[b], state.v[b]);
-        let w = pose.A * v.w;
-        let rate = 1.0 + v.v.norm() / L + w.norm();
-        let sizes = [SHARE * L, SHARE, SHARE * L * rate, SHARE * rate];
-        for (kind, size) in sizes.into_iter().enumerate() {
-            for i in 0..3 {
-                for (place, weight) in PLACES {
-                    let mut e = Vector3::zeros();
-                    e[i] = place * size;
-                    let mut s = state.clone();
-                    match kind {
-                        0 => s.q[b].r += e,
-                        1 => {
-                            s.q[b].A = so3::exp(&e) * pose.A;
-                            s.v[b].w = s.q[b].A.tr_mul(&w);
-                        }
-                        2 => s.v[b].v += e,
-                        _ => s.v[b].w = pose.A.tr_mul(&(w + e)),
-                    }
-                    by[kind][i] += weight / size * sum(&s);
-                }
-            }
-        }
-        by
-    }
-}
-
-impl Sight for Looks<'_> {
-    fn differs(&self, model: &Model) -> bool {
-        self.changed(model, &|s| s.clone()).contains(&true)
-    }
-
-    fn derivatives(&self, around: &Around) -> Vec<f64> {
-        let one = |measure: usize| {
-            let mut sum = 0.0;
-            for (row, (state, _)) in self.states.iter().enumerate() {
-                let own = self.of_row(measure, row);
-                if !own.is_empty() {
-                    sum += around.each().map(|(_, weight, m)| weight * self.sum(own, row, m, state)).sum::<f64>();
-                }
-            }
-            sum
-        };
-        (0..self.count()).map(one).collect()
-    }
-
-    fn count(&self) -> usize {
-        self.read.len()
-    }
-}
-
-/// A state that nothing in particular holds at, near another.
-fn stirred(model: &Model, at: &Configuration, seed: u64) -> Configuration {
-    let mut random = fourbar::random::Random(0x9e37_79b9_7f4a_7c15 ^ seed);
-    let mut state = at.clone();
-    for b in 1..state.q.len() {
-        let mut three = |size: f64| Vector3::from_fn(|_, _| size * random.number());
-        let d = Twist { v: three(0.1 * model.length), w: three(0.3) };
-        state.q[b] = state.q[b].moved(&d);
-        state.v[b] = Twist { v: three(model.length), w: three(1.0) };
-    }
-    state
 }

@@ -1,10 +1,11 @@
 //! Derivatives beside central differences of the whole computation, as a check.
 
-use super::run::differences;
+use super::by_runs::differences;
+use super::measured::of_measure;
+use super::own::{Measures, add_own};
 use super::{Derivative, OfRun, Parameters};
-use crate::measure::Measure;
-use fourbar::Error;
 use fourbar::study::Study;
+use fourbar::{Diagnostic, Error};
 
 /// Step of differences as a share of a parameter, and what they leave as a share of the largest effect.
 const STEP: f64 = 1e-4;
@@ -26,7 +27,7 @@ pub fn compared(
     parameters: &Parameters<'_>,
     study: &Study,
     which: &[usize],
-    measures: &[Measure],
+    measures: &Measures<'_>,
     found: &[Derivative],
 ) -> Result<Vec<Against>, Error> {
     let mut study = study.clone();
@@ -34,12 +35,11 @@ pub fn compared(
         study.tol = Some(study.tol.unwrap_or(1e-10).min(1e-10));
     }
     let by: OfRun = differences(parameters, &study, which, Vec::new())?;
-    let mut list = Vec::new();
-    for (m, d) in measures.iter().zip(found) {
-        let other = super::of_measure(m, &by)?;
-        list.push(Against::new(d, other.slopes, other.errors, &parameters.values_of(which)));
-    }
-    Ok(list)
+    let list = measures(&by.run.columns, &parameters.values)?;
+    let mut others = list.iter().map(|m| of_measure(m, &by)).collect::<Result<Vec<_>, Diagnostic>>()?;
+    add_own(parameters, which, &by.run, measures, &mut others)?;
+    let sizes = parameters.values_of(which);
+    Ok(found.iter().zip(others).map(|(d, other)| Against::new(d, other.slopes, other.errors, &sizes)).collect())
 }
 
 /// Compares derivatives with central differences of what is computed anew for other values of the parameters, such as a rest.

@@ -153,7 +153,7 @@ impl Direct {
         let sets: Vec<(f64, ConstraintSet)> =
             if list.is_empty() { Vec::new() } else { around.iter().map(|n| (n.weight, part(&n.set))).collect() };
         let models: Vec<&Model> = around.iter().map(|n| &n.model).collect();
-        let forces = changed_forces(model, &models, &shown.start, shown.t_end);
+        let forces = changed_forces(model, &models, &shown.start, shown.t_end, false);
         let models = if forces.is_empty() { Vec::new() } else { around.iter().map(|n| (n.weight, n.model.clone())).collect() };
         let (rows, values) = sets.first().map_or((0, 0), |(_, s)| (s.rows(), s.values));
         Some(Self { gravity, bodies, places, sets, forces, models, G: vec![0.0; values], y: vec![0.0; rows], z: vec![0.0; rows] })

@@ -12,12 +12,12 @@ use nalgebra::{Matrix3, Vector3};
 use std::sync::Arc;
 
 /// Directions that are looked into at once: shift, turn, velocity and angular velocity of one body, or values and rates of six angles.
-const LOOKS: usize = 12;
-type Look = Jet<LOOKS>;
+pub(super) const LOOKS: usize = 12;
+pub(super) type Look = Jet<LOOKS>;
 
 /// What is varied.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Of {
+pub(super) enum Of {
     /// A body.
     Body(usize),
     /// The coordinate of a counted angle.
@@ -82,11 +82,11 @@ impl<'a> Work<'a> {
 }
 
 /// A plain state of which one body or one angle is varied.
-struct Varied<'a> {
-    plain: Given<'a>,
-    of: Of,
+pub(super) struct Varied<'a> {
+    pub plain: Given<'a>,
+    pub of: Of,
     /// Angular velocity of the body in the world.
-    w: Vector3<f64>,
+    pub w: Vector3<f64>,
 }
 
 fn lifted(x: &Vector3<f64>) -> Vector3<Look> {

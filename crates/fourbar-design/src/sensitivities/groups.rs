@@ -1,10 +1,10 @@
-//! Many parameters: which numbers of a tree each of them changes, and mechanisms around in which several that change others are varied at
-//! once.
+//! Many parameters: which numbers of a mechanism each of them changes, and mechanisms around in which several that change others are varied
+//! at once.
 
 use super::Parameters;
 use super::around::{Around, PLACES, SHARES};
 use super::given::Changed;
-use super::trees::{Begin, Slopes, Way, changed_forces, slopes};
+use super::trees::{Begin, Way, changed_forces};
 use crate::operator::without_dry_friction;
 use crate::tree::Tree;
 use fourbar::Error;
@@ -17,7 +17,8 @@ const CLOSED: f64 = 1e-13;
 
 /// What one parameter does.
 pub(super) struct Follows {
-    pub slopes: Slopes,
+    /// Derivatives of the numbers of the mechanism, those that are zero left out.
+    pub slopes: Vec<(usize, f64)>,
     /// Derivatives of the measures at the same states.
     pub seen: Vec<f64>,
 }
@@ -31,43 +32,101 @@ pub(super) trait Sight {
     fn count(&self) -> usize;
 }
 
-/// Places that a parameter changes: numbers of the tree, then of its start; then forces, then what is seen.
-type Touched = Vec<usize>;
-
-/// The start of a mechanism around: as it is drawn where that is closed, which is quick to see.
-fn start_of(way: &Way<'_>, model: &Model, drawn: bool, begin: &Begin<'_>) -> Option<Tree> {
-    if drawn
-        && let start = Configuration::start(model)
-        && let Some(tree) = Tree::new(model, &start)
-        && tree.gap(&start) <= CLOSED * way.model.length
-    {
-        return Some(tree);
-    }
-    Tree::new(model, &begin(model).ok()?)
+/// A mechanism as a list of numbers that its equations and its start are made of.
+pub(super) trait Listed {
+    fn own(&self) -> &[f64];
+    /// Those of a mechanism around; `None` where it is of another form.
+    fn of(&self, model: &Model) -> Option<Vec<f64>>;
 }
 
-/// How a tree follows parameters, and those that change forces.
+/// A tree, with its start.
+pub(super) struct OfTree<'a> {
+    way: &'a Way<'a>,
+    begin: &'a Begin<'a>,
+    /// Whether nothing is required of the start but what is drawn, and that is closed.
+    drawn: bool,
+    own: Vec<f64>,
+}
+
+impl<'a> OfTree<'a> {
+    pub fn new(way: &'a Way<'a>, begin: &'a Begin<'a>) -> Self {
+        let (tree, model) = (&way.tree, way.model);
+        let drawn = model.start.is_empty() && model.hold.is_empty() && tree.gap(&Configuration::start(model)) <= CLOSED * model.length;
+        Self { way, begin, drawn, own: tree.numbers.iter().chain(&tree.start).copied().collect() }
+    }
+
+    /// The tree of a mechanism around at its start: as it is drawn where that is closed, which is quick to see.
+    fn tree(&self, model: &Model) -> Option<Tree> {
+        if self.drawn
+            && let start = Configuration::start(model)
+            && let Some(tree) = Tree::new(model, &start)
+            && tree.gap(&start) <= CLOSED * self.way.model.length
+        {
+            return Some(tree);
+        }
+        Tree::new(model, &(self.begin)(model).ok()?)
+    }
+}
+
+impl Listed for OfTree<'_> {
+    fn own(&self) -> &[f64] {
+        &self.own
+    }
+
+    fn of(&self, model: &Model) -> Option<Vec<f64>> {
+        let tree = self.tree(model).filter(|o| self.way.tree.fits(o))?;
+        Some(tree.numbers.iter().chain(&tree.start).copied().collect())
+    }
+}
+
+/// The mechanism, where its run begins and ends, and whether its state holds counted angles as coordinates.
+pub(super) struct Setting<'a> {
+    pub model: &'a Model,
+    pub start: &'a Configuration,
+    pub t_end: f64,
+    pub counted: bool,
+}
+
+impl Setting<'_> {
+    fn changed_forces(&self, around: &[&Model]) -> Vec<usize> {
+        changed_forces(self.model, around, self.start, self.t_end, self.counted)
+    }
+}
+
+/// Derivatives of all numbers of a mechanism; `None` where mechanisms around are of another form.
+fn slopes(listed: &dyn Listed, around: &Around) -> Option<Vec<f64>> {
+    let own = listed.own();
+    let mut out = vec![0.0; own.len()];
+    for (_, weight, m) in around.each() {
+        let other = listed.of(m)?;
+        // Differences: what stays the same to the bit has no derivative.
+        out.iter_mut().zip(other.iter().zip(own)).for_each(|(s, (x, o))| *s += weight * (x - o));
+    }
+    Some(out)
+}
+
+/// Places that a parameter changes: numbers of the mechanism, then forces, then what is seen.
+type Touched = Vec<usize>;
+
+/// How a mechanism follows parameters, and those that change forces.
 type Followed = (Vec<Follows>, Vec<Changed>);
 
-/// How a tree follows parameters; `None` where mechanisms around are other trees.
+/// How a mechanism follows parameters; `None` where mechanisms around are of another form.
 pub(super) fn follow(
-    way: &Way<'_>,
+    listed: &dyn Listed,
+    setting: &Setting<'_>,
     parameters: &Parameters<'_>,
     which: &[usize],
-    begin: &Begin<'_>,
     sight: &dyn Sight,
 ) -> Result<Option<Followed>, Error> {
-    let (tree, model) = (&way.tree, way.model);
-    let (numbers, start) = (tree.numbers.len(), tree.start.len());
-    let forces = numbers + start;
+    let (own, model) = (listed.own(), setting.model);
+    let forces = own.len();
     let seen = forces + model.forces.len();
-    // Nothing is asked of the start but what is drawn, and that is closed.
-    let drawn = model.start.is_empty() && model.hold.is_empty() && tree.gap(&Configuration::start(model)) <= CLOSED * model.length;
     let touched = |m: &Model| -> Option<Touched> {
-        let other = start_of(way, m, drawn, begin).filter(|o| tree.fits(o))?;
-        let pairs = tree.numbers.iter().chain(&tree.start).zip(other.numbers.iter().chain(&other.start));
+        let other = listed.of(m)?;
+        let pairs = own.iter().zip(&other);
         let mut list: Touched = pairs.enumerate().filter(|(_, (a, b))| a.to_bits() != b.to_bits()).map(|(i, _)| i).collect();
-        list.extend(changed_forces(model, &[m], way.start, way.study.t_end).into_iter().map(|f| forces + f));
+        list.extend(setting.changed_forces(&[m]).into_iter().map(|f| forces + f));
         list.extend(sight.differs(m).then_some(seen));
         Some(list)
     };
@@ -96,7 +155,7 @@ pub(super) fn follow(
         list.iter().for_each(|&x| groups[group].1[x] = true);
         places.push(list);
     }
-    let none = || Follows { slopes: Slopes { numbers: vec![0.0; numbers], start: vec![0.0; start] }, seen: vec![0.0; sight.count()] };
+    let none = || Follows { slopes: Vec::new(), seen: vec![0.0; sight.count()] };
     let mut found: Vec<Follows> = which.iter().map(|_| none()).collect();
     let mut changed = Vec::new();
     for (members, _) in &groups {
@@ -105,8 +164,7 @@ pub(super) fn follow(
             alone.extend(members);
             continue;
         };
-        let of = |m: &Model| start_of(way, m, drawn, begin);
-        let Some(all) = slopes(tree, &around, &of) else {
+        let Some(all) = slopes(listed, &around) else {
             alone.extend(members);
             continue;
         };
@@ -117,8 +175,7 @@ pub(super) fn follow(
             let mut pushed = Vec::new();
             for &x in &places[i] {
                 match x {
-                    x if x < numbers => own.slopes.numbers[x] = all.numbers[x] / h,
-                    x if x < forces => own.slopes.start[x - numbers] = all.start[x - numbers] / h,
+                    x if x < forces => own.slopes.push((x, all[x] / h)),
                     x if x < seen => pushed.push(x - forces),
                     _ => own.seen = sights.iter().map(|s| s / h).collect(),
                 }
@@ -131,11 +188,11 @@ pub(super) fn follow(
     // What cannot be varied that far, or not together with others.
     for i in alone {
         let around = parameters.around(which[i], model)?;
-        let Some(s) = slopes(tree, &around, &|m: &Model| start_of(way, m, drawn, begin)) else { return Ok(None) };
+        let Some(all) = slopes(listed, &around) else { return Ok(None) };
         let own = &mut found[i];
-        own.slopes = s;
+        own.slopes = all.into_iter().enumerate().filter(|(_, x)| *x != 0.0).collect();
         let list: Vec<&Model> = around.models.iter().collect();
-        let forces = changed_forces(model, &list, way.start, way.study.t_end);
+        let forces = setting.changed_forces(&list);
         // Its step is in its weights already.
         own.seen = if list.iter().any(|m| sight.differs(m)) { sight.derivatives(&around) } else { vec![0.0; sight.count()] };
         if !forces.is_empty() {

@@ -40,26 +40,35 @@
 mod adjoint;
 pub mod alone;
 mod around;
+mod by_runs;
+mod carried;
 mod cells;
+mod closed;
 mod columns;
 mod compare;
 mod direct;
+mod followed;
 mod given;
 mod groups;
 mod lanes;
+mod looks;
 mod loops;
+mod many;
+mod measured;
 mod own;
 mod quick;
 mod rest;
+mod rows;
 mod run;
 mod state;
 mod trees;
 
-pub use adjoint::Measures;
 pub use compare::{Against, compared, compared_at};
-pub use own::{OwnSlopes, own_slopes};
+pub use many::{OfMany, are_many, of_many};
+pub use measured::{of_measure, ties};
+pub use own::Measures;
 pub use rest::{OfModes, OfRest, of_modes, of_rest, rest_near};
-pub use run::{Method, Needed, OfMany, OfRun, are_many, of_many, of_measure, of_measures, of_rows, of_run, ties};
+pub use run::{Method, Needed, OfMeasures, OfRun, of_measures, of_rows, of_run};
 pub use state::{OfStart, Tangent, of_start};
 
 use fourbar::{Error, Model};

@@ -1,46 +1,57 @@
 //! What measures owe to parameters by themselves: those that their texts name, and those that the curves they read depend on.
 
-use super::Parameters;
 use super::around::{PLACES, ROUGH};
+use super::{Derivative, Parameters};
 use crate::measure::Measure;
+use fourbar::trajectory::Column;
 use fourbar::{Diagnostic, Error, Trajectory};
 
 /// Step as a share of a parameter: rounding does not count, and extremes hardly move to other rows.
 const SHARE: f64 = 2e-4;
 
-/// Derivatives of a measure by parameters while the run stays as it is.
-#[derive(Clone, Debug, PartialEq)]
-pub struct OwnSlopes {
-    /// Derivatives.
-    pub slopes: Vec<f64>,
-    /// Estimates of their errors.
-    pub errors: Vec<f64>,
-}
+/// Measures as they are read for results with certain columns, by the values of all parameters: a measure may name parameters, or read curves
+/// that depend on some.
+pub type Measures<'a> = dyn Fn(&[Column], &[f64]) -> Result<Vec<Measure>, Error> + 'a;
 
-/// How a measure depends on parameters beside the run: `read` reads it for other values of all parameters.
-pub fn own_slopes(
+/// Adds to the derivatives of measures what they owe to parameters while the run stays as it is.
+pub(super) fn add_own(
     parameters: &Parameters<'_>,
     which: &[usize],
     run: &Trajectory,
-    read: &dyn Fn(&[f64]) -> Result<Measure, Error>,
-) -> Result<OwnSlopes, Error> {
-    let mut own = OwnSlopes { slopes: Vec::new(), errors: Vec::new() };
-    for &k in which {
+    measures: &Measures<'_>,
+    found: &mut [Derivative],
+) -> Result<(), Error> {
+    for (i, &k) in which.iter().enumerate() {
         let h = parameters.step(k, SHARE);
-        let (mut fine, mut rough) = (0.0, 0.0);
-        for ((at, weight), less) in PLACES.iter().zip(ROUGH) {
+        let values = |at: f64| -> Result<Vec<f64>, Error> {
             let mut values = parameters.values.clone();
             values[k] += at * h;
-            let value = read(&values).and_then(|m| Ok(m.of(run)?.value)).map_err(|e| {
-                let name = &parameters.names[k];
-                let d = Diagnostic::new("S432", format!("`{name}` cannot be varied: {}", e.cause().message)).name(name);
-                Error::from(d.help("derivatives need a value on both sides; ask for other parameters with `--to`"))
-            })?;
-            fine += weight / h * value;
-            rough += less / h * value;
+            let list = measures(&run.columns, &values)?;
+            Ok(list.iter().map(|m| Ok(m.of(run)?.value)).collect::<Result<Vec<f64>, Diagnostic>>()?)
+        };
+        let refused = |e: Error| {
+            let name = &parameters.names[k];
+            let d = Diagnostic::new("S432", format!("`{name}` cannot be varied: {}", e.cause().message)).name(name);
+            Error::from(d.help("derivatives need a value on both sides; select other parameters with `--to`"))
+        };
+        // A measure that is the same to the bit at some distance does not depend on the parameter.
+        let far = values(PLACES[0].0).map_err(refused)?;
+        if far.iter().zip(&*found).all(|(x, d)| x.to_bits() == d.value.to_bits()) {
+            continue;
         }
-        own.slopes.push(fine);
-        own.errors.push((fine - rough).abs());
+        let (mut fine, mut rough) = (vec![0.0; found.len()], vec![0.0; found.len()]);
+        for ((at, weight), less) in PLACES.iter().zip(ROUGH) {
+            let there = if *at == PLACES[0].0 { far.clone() } else { values(*at).map_err(refused)? };
+            for (m, (x, d)) in there.iter().zip(&*found).enumerate() {
+                // Differences: what stays the same to the bit has no derivative.
+                fine[m] += weight / h * (x - d.value);
+                rough[m] += less / h * (x - d.value);
+            }
+        }
+        for (m, d) in found.iter_mut().enumerate() {
+            d.slopes[i] += fine[m];
+            d.errors[i] += (fine[m] - rough[m]).abs();
+        }
     }
-    Ok(own)
+    Ok(())
 }

@@ -24,8 +24,9 @@ pub(super) struct Sample {
 }
 
 /// Forces that are others in mechanisms around: by their own data, which may count at some times and places only, or by what they act on, seen
-/// at states and times of a run that nothing in particular holds at.
-pub(super) fn changed_forces(model: &Model, around: &[&Model], start: &Configuration, t_end: f64) -> Vec<usize> {
+/// at states and times of a run that nothing in particular holds at. Where the state holds counted angles as coordinates, forces that read them
+/// do not see where the frames of their joints are.
+pub(super) fn changed_forces(model: &Model, around: &[&Model], start: &Configuration, t_end: f64, counted: bool) -> Vec<usize> {
     if model.forces.is_empty() {
         return Vec::new();
     }
@@ -40,11 +41,11 @@ pub(super) fn changed_forces(model: &Model, around: &[&Model], start: &Configura
             state.q[b] = state.q[b].moved(&d);
             state.v[b] = Twist { v: three(model.length), w: three(1.0) };
         }
-        let counted: Vec<(f64, f64)> = state.turns.iter().map(|_| (0.7 * random.number(), random.number())).collect();
+        let held: Vec<(f64, f64)> = state.turns.iter().map(|_| (0.7 * random.number(), random.number())).collect();
         // The first at the start, the others on the way.
         let t = if seed == 1 { start.t } else { start.t + (t_end - start.t) * (0.5 + 0.5 * random.number()) };
-        let plain = Plain { t, q: &state.q, v: &state.v, turns: &[], loads: &[], z: &[] };
-        let x = Given { plain, load: Some(0.0), counted: Some(&counted) };
+        let plain = Plain { t, q: &state.q, v: &state.v, turns: &state.turns, loads: &[], z: &[] };
+        let x = Given { plain, load: Some(0.0), counted: counted.then_some(&held[..]) };
         let wrench = |m: &Model, k: usize| {
             let mut list: Vec<(usize, Wrench)> = Vec::new();
             m.forces[k].1.wrench(m, &x, &mut |b, F, T| list.push((b, Wrench { F, T })));
@@ -109,7 +110,7 @@ pub(super) fn samples(model: &Model, around: &[Around], start: &Configuration, s
     let way = Way::new(model, start, study)?;
     let follow = around.iter().map(|a| slopes(&way.tree, a, &|m| Tree::new(m, &begin(m).ok()?))).collect::<Option<Vec<Slopes>>>()?;
     let forces: Vec<Vec<usize>> =
-        around.iter().map(|a| changed_forces(model, &a.models.iter().collect::<Vec<_>>(), start, study.t_end)).collect();
+        around.iter().map(|a| changed_forces(model, &a.models.iter().collect::<Vec<_>>(), start, study.t_end, true)).collect();
     let all = Several { way: &way, around, slopes: &follow, forces: &forces };
     let mut list: Vec<Sample> = Vec::new();
     let mut from = 0;

@@ -151,7 +151,7 @@ impl Plan {
         let (cases, spread) = match scheme {
             Scheme::Grid => {
                 if let Some(a) = axes.iter().find(|a| a.count() == 0) {
-                    return Err(Diagnostic::new("U430", format!("it is not said how many values `{}` takes", a.name))
+                    return Err(Diagnostic::new("U430", format!("the number of values of `{}` is not given", a.name))
                         .name(&a.name)
                         .help(HOW));
                 }
@@ -177,7 +177,7 @@ impl Plan {
             }
         };
         if cases == 0 {
-            return Err(Diagnostic::new("U431", "the plan has no case").help("ask for one at least"));
+            return Err(Diagnostic::new("U431", "the plan has no case").help("give at least one"));
         }
         Ok(Self { axes, scheme, cases, spread })
     }

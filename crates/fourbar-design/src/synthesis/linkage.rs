@@ -171,10 +171,7 @@ impl FourBar {
             let sign = if text.is_empty() { "" } else { " + " };
             text += &format!("{sign}swing*({:?})*smoothstep(t, {a:?}, {b:?})", pair[1] - pair[0]);
         }
-        (
-            "swing: 1                        # share of the way of the crank, which passes the given angles and returns".into(),
-            format!("'{text}'"),
-        )
+        ("swing: 1                        # fraction of the crank's travel through the given angles and back".into(), format!("'{text}'"))
     }
 
     /// The mechanism file of the linkage, driven by its crank through angles in their order: round, or there and back where it does not turn

@@ -25,7 +25,7 @@ pub enum Timing {
     Free,
 }
 
-/// What is asked for.
+/// What is requested.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Task {
     /// The points, metres.
@@ -212,7 +212,7 @@ impl Case<'_> {
 fn solve(M: &DMatrix<f64>, rhs: &DVector<f64>) -> Option<DVector<f64>> {
     let qr = M.clone().qr();
     let mut y = qr.q().tr_mul(rhs);
-    // Columns that are all but dependent make enormous linkages: refuse them.
+    // Columns that are all but dependent make enormous linkages: reject them.
     let R = qr.r();
     let most = R.diagonal().amax();
     if !(R.diagonal().iter().all(|d| d.abs() > 1e-11 * most) && most.is_finite()) {
@@ -232,7 +232,7 @@ pub fn path(task: &Task, stop: &AtomicBool) -> Result<Vec<Found>, Diagnostic> {
     if n < 3 || 2 * n <= linear {
         return Err(refused(
             format!("a path of {n} points does not determine a linkage"),
-            "give three points at least, or more where the linkage may stand anywhere",
+            "give at least three points, or more if the position of the linkage is free",
         ));
     }
     if task.points.iter().any(|p| !(p.re.is_finite() && p.im.is_finite())) {
@@ -284,7 +284,7 @@ pub fn path(task: &Task, stop: &AtomicBool) -> Result<Vec<Found>, Diagnostic> {
     found.sort_by_key(|(k, _)| *k);
     let mut list: Vec<Found> = Vec::new();
     let mut all: Vec<Found> = found.into_iter().filter_map(|(_, f)| f).collect();
-    // Sorting is stable: of equal ones the first start counts, whatever the threads.
+    // Sorting is stable: of equal ones the first start counts, regardless of the threads.
     all.sort_by(|a, b| a.error.total_cmp(&b.error));
     let size = task.points.iter().map(|p| (*p - task.points[0]).abs()).fold(1e-300, f64::max);
     let same = |a: &Found, b: &Found| {

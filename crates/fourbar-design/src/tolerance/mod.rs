@@ -1,4 +1,4 @@
-//! What tolerances do to measures: a linear stack-up from slopes at the nominal values, and samples beside it.
+//! Effects of tolerances on measures: a linear stack-up from slopes at the nominal values, and samples.
 //!
 //! With slopes `J_i` of a measure and standard deviations `sigma_i` the measure has the standard deviation `sqrt(sum J_i^2 sigma_i^2)`, of
 //! which parameter `i` has the share `J_i^2 sigma_i^2`; at worst it moves by `sum |J_i| t_i`. A hinge with clearance `c` may have its pin off

@@ -212,7 +212,7 @@ pub struct Moving<T> {
     pub(super) S: Six<T>,
     /// Second moment about the origin.
     pub(super) J: [T; 6],
-    /// Wrench on it, less what inertia asks for.
+    /// Wrench on it, less what inertia requires.
     pub f: Six<T>,
 }
 
@@ -257,7 +257,7 @@ impl<T: Scalar> Kernel<T> {
         }
     }
 
-    /// Places, velocities and what inertia asks for, by coordinates and speeds.
+    /// Places, velocities and what inertia requires, by coordinates and speeds.
     #[inline(always)]
     pub fn sweep(&mut self, q: &[T], u: &[T]) {
         for k in 1..self.nodes.len() {

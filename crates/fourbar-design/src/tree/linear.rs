@@ -1,4 +1,4 @@
-//! How the accelerations of a tree follow coordinates, speeds and the numbers of the mechanism: the passes differentiated by hand.
+//! Derivatives of the accelerations of a tree by coordinates, speeds and the numbers of the mechanism: the manually differentiated passes.
 //!
 //! Every node is displaced by a small twist `d`. What is taken along with it changes nothing in its own eyes, so that derivatives are those
 //! that an observer on the node sees: `X` has `dX = X' + d x X`. Columns are then constant, and with the classical acceleration

@@ -43,7 +43,8 @@ impl Kept {
         self.states.len()
     }
 
-    fn step(&mut self, t: f64, h: f64, y: impl Iterator<Item = f64>) {
+    /// Notes a step from a state.
+    pub fn step(&mut self, t: f64, h: f64, y: impl Iterator<Item = f64>) {
         if self.steps.len().is_multiple_of(self.every) {
             if self.states.len() + self.size > self.most {
                 let half = (self.states.len() / self.size).div_ceil(2);

@@ -1,8 +1,11 @@
 //! What the tests of the analyses share.
 #![allow(dead_code)]
 
-use fourbar::Model;
-use fourbar_io::{ReadOptions, read_model};
+use fourbar::trajectory::Column;
+use fourbar::{Error, Model};
+use fourbar_design::measure::Measure;
+use fourbar_design::sensitivities::Parameters;
+use fourbar_io::{ReadOptions, Variations, read_model};
 use std::path::PathBuf;
 
 /// A model of these tests, with parameters.
@@ -35,4 +38,19 @@ pub fn coordinate(model: &Model, state: &fourbar::Configuration, joint: &str, wh
 #[track_caller]
 pub fn near(x: f64, y: f64, tolerance: f64) {
     assert!((x - y).abs() <= tolerance * y.abs().max(1.0), "{x} instead of {y}");
+}
+
+/// Does something with a file whose mechanism follows its parameters.
+pub fn with<T>(text: &str, f: impl FnOnce(&Parameters<'_>) -> T) -> T {
+    let loaded = read_model(text, &ReadOptions::default()).unwrap_or_else(|e| panic!("{text}\n{e}"));
+    let file = Variations::new(&loaded, None, &[], false).unwrap_or_else(|e| panic!("{e}"));
+    let (names, values): (Vec<String>, Vec<f64>) = loaded.parameters.iter().cloned().unzip();
+    let build =
+        |p: &[f64]| -> Result<Model, Error> { file.model(&names.iter().map(String::as_str).zip(p.iter().copied()).collect::<Vec<_>>()) };
+    f(&Parameters::new(names.clone(), values, &build).with_computed(&loaded.computed_parameters))
+}
+
+/// Reads measures that name no parameters.
+pub fn reads<'a>(texts: &'a [&'a str]) -> impl Fn(&[Column], &[f64]) -> Result<Vec<Measure>, Error> + 'a {
+    |columns, _| Ok(texts.iter().map(|t| Measure::new(t, columns)).collect::<Result<Vec<_>, _>>()?)
 }

@@ -3,7 +3,7 @@
 use super::{Component, Refused, Status, bad, with};
 use std::ffi::{c_char, c_void};
 
-/// A call that is right only where nothing is asked for.
+/// A call that is valid only if nothing is requested.
 fn nothing(component: *mut Component, n: usize, what: &str) -> Status {
     with(component, |_| if n == 0 { Ok(()) } else { Err(Refused::Discard(bad(what).diagnostic().clone())) })
 }

@@ -1,4 +1,4 @@
-//! How the shipped models are listed: in groups, under names that say what they are, each with a line of purpose.
+//! The list of shipped models: in groups, with descriptive names and a line of purpose for each.
 
 /// A model in the list: the name of its file, the name it is listed under, and what it is for.
 pub(super) struct Entry {

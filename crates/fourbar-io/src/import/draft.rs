@@ -7,6 +7,7 @@ use super::reading::{Reading, Spot};
 pub(crate) use crate::solid::Body;
 use fourbar::spec::{PairKind, Shape, V3};
 use nalgebra::{Matrix3, Vector3};
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 /// Position and orientation in some frame.
@@ -50,7 +51,7 @@ impl Pose {
 }
 
 impl Body {
-    /// The same seen from a frame in which it stands at `pose`.
+    /// The same seen from a frame in which it is at `pose`.
     pub fn moved(&self, pose: &Pose) -> Self {
         Self { mass: self.mass, com: pose.point(&self.com), J: pose.R * self.J * pose.R.transpose() }
     }
@@ -122,6 +123,15 @@ pub(crate) struct Joint {
 impl Joint {
     pub fn new(name: impl Into<String>, kind: Kind, links: [usize; 2], frames: [Pose; 2], spot: Spot) -> Self {
         Self { name: name.into(), kind, links, frames, limits: None, limits_slide: false, passive: Passive::default(), spot }
+    }
+
+    /// What a change of its coordinate does to the moving link, in the frame on the base; `None` where it has no coordinate.
+    pub fn step(&self, change: f64) -> Option<Pose> {
+        Some(if self.turns()? {
+            Pose { p: Vector3::zeros(), R: super::reading::about(&Vector3::z(), change) }
+        } else {
+            Pose::at(Vector3::z() * change)
+        })
     }
 
     /// Whether its coordinate is an angle; `None` where it has none.
@@ -276,36 +286,39 @@ impl Draft {
         (f, m)
     }
 
-    /// Moves everything beyond a joint by a change of its coordinate. `beyond` are the links that move with it.
-    pub fn displace(&mut self, joint: usize, change: f64, beyond: &[usize]) {
-        let j = &self.joints[joint];
-        let (f, _) = self.drawn(j);
-        let z: Vector3<f64> = f.R.column(2).into();
-        let step = match j.turns() {
-            Some(true) => {
-                let R = super::reading::about(&z, change);
-                Pose { p: f.p - R * f.p, R }
+    /// Moves everything beyond joints of a tree by their steps, see [`Joint::step`]. In the list of joints each comes after that which
+    /// carries its base.
+    pub fn displace(&mut self, tree: impl Iterator<Item = usize>, steps: &HashMap<usize, Pose>) {
+        // Where links that have moved stood before.
+        let mut before: HashMap<usize, Pose> = HashMap::new();
+        for k in tree {
+            let Joint { links: [a, b], frames: [frame, _], .. } = self.joints[k];
+            let step = steps.get(&k);
+            if step.is_none() && !before.contains_key(&a) {
+                continue;
             }
-            Some(false) => Pose::at(z * change),
-            None => return,
-        };
-        for &k in beyond {
-            self.links[k].pose = step.then(&self.links[k].pose);
+            let now = self.links[a].pose;
+            let held = before.get(&a).unwrap_or(&now).inverse().then(&self.links[b].pose);
+            before.insert(b, self.links[b].pose);
+            let carried = step.map_or(now, |s| now.then(&frame).then(s).then(&frame.inverse()));
+            self.links[b].pose = carried.then(&held);
         }
     }
 }
 
 /// Names of one kind of element in a file, each once.
 #[derive(Debug, Default)]
-pub(crate) struct Names(HashMap<String, usize>);
+pub(crate) struct Names<'t>(HashMap<Cow<'t, str>, usize>);
 
-impl Names {
+impl<'t> Names<'t> {
     /// Adds a name; a second one of the same is a problem.
-    pub fn add(&mut self, reading: &Reading<'_>, what: &str, name: &str, index: usize, spot: Spot) {
-        if self.0.insert(name.to_string(), index).is_some() {
-            let d = fourbar::Diagnostic::new("M656", format!("two {what} are named `{name}`")).name(name);
+    pub fn add(&mut self, reading: &Reading<'_>, what: &str, name: impl Into<Cow<'t, str>>, index: usize, spot: Spot) {
+        let name = name.into();
+        if self.0.contains_key(&name) {
+            let d = fourbar::Diagnostic::new("M656", format!("two {what} are named `{name}`")).name(&*name);
             reading.problem(d.help("rename one of them"), spot);
         }
+        self.0.insert(name, index);
     }
 
     /// The index of a name.
@@ -315,6 +328,6 @@ impl Names {
 
     /// All names.
     pub fn words(&self) -> impl Iterator<Item = &str> + Clone {
-        self.0.keys().map(String::as_str)
+        self.0.keys().map(|k| &**k)
     }
 }

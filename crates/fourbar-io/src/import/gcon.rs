@@ -55,13 +55,14 @@ pub(super) fn read(reading: &Reading<'_>, source: &Arc<str>) -> Option<Draft> {
     if let Some(name) = section("name").and_then(|n| r.text(n)) {
         r.draft.title = name;
     }
-    let d = Diagnostic::new("W451", "gravity is 9.81 m/s^2 along -z, as in the programs that read such files; the file does not say");
+    let d =
+        Diagnostic::new("W451", "gravity is 9.81 m/s^2 along -z, as in the programs that read such files; the file does not specify it");
     reading.note(d, Spot { file: 0, span: tree.root.span });
     r.draft.gravity = Some([0.0, 0.0, -9.81]);
     for (key, node) in entries {
         let word = key.get(source);
         if !["name", "bodies", "constraints"].contains(&word) {
-            let d = Diagnostic::new("W450", format!("`{word}` is not carried over")).name(word);
+            let d = Diagnostic::new("W450", format!("`{word}` is not converted")).name(word);
             reading.note(d, Spot { file: 0, span: node.span });
         }
     }
@@ -113,7 +114,7 @@ impl Reader<'_, '_> {
         for (key, value) in entries.iter() {
             let word = key.get(&self.source);
             if !known.contains(&word) {
-                let d = Diagnostic::new("W450", format!("`{word}` of `{what}` is not carried over")).name(what);
+                let d = Diagnostic::new("W450", format!("`{word}` of `{what}` is not converted")).name(what);
                 self.reading.note(d, spot(value));
             }
         }
@@ -129,7 +130,7 @@ impl Reader<'_, '_> {
         (items.len() == N).then(|| values.try_into().ok()).flatten()
     }
 
-    /// A vector by any of its words; zero where it may be left out.
+    /// A vector by any of its words; zero where it may be omitted.
     fn vector(&self, node: &Node, words: &[&str], what: &str, needed: bool) -> Vector3<f64> {
         match self.of(node, words) {
             Some(v) => match self.numbers::<3>(v) {
@@ -170,7 +171,7 @@ impl Reader<'_, '_> {
             return;
         };
         if self.ids.iter().any(|(k, _)| *k == id) {
-            self.wrong(format!("two bodies have the id {id}"), "give every body a number of its own", node);
+            self.wrong(format!("two bodies have the id {id}"), "give every body a different number", node);
             return;
         }
         let p = self.vector(node, &["r"], &what, false);

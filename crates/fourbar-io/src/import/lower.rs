@@ -1,11 +1,14 @@
 //! From a [`Draft`] to a [`ModelSpec`]: welded links become one body, links without mass get a little, names become unique, joints and
 //! efforts are written in the words of this program.
 
+mod drawn;
 mod forces;
 mod rotors;
 
 use super::draft::*;
 use super::reading::{Reading, Spot};
+use crate::places::Spots;
+use drawn::coordinate;
 use fourbar::Diagnostic;
 use fourbar::analysis::assembly::assemble;
 use fourbar::diagnostic::number;
@@ -33,7 +36,7 @@ const LISTED: usize = 8;
 /// A mechanism and where its elements stand.
 pub(crate) struct Lowered {
     pub spec: ModelSpec,
-    pub places: Vec<(String, Spot)>,
+    pub places: Spots,
 }
 
 /// Brings a draft into the words of this program.
@@ -44,28 +47,35 @@ pub(crate) fn lower(mut draft: Draft, reading: &Reading<'_>) -> Lowered {
     let mut l = Lowering {
         reading,
         taken: ["t", "ground", "energy", "error", "length", "rate", "angle", "pi", "e"].map(String::from).into(),
+        next: HashMap::new(),
         renamed: Vec::new(),
         bodies: Vec::new(),
         joints: Vec::new(),
         inputs: Vec::new(),
         states: Vec::new(),
-        places: Vec::new(),
+        places: Spots::default(),
         shifts,
+        drawn: drawn::stands(&draft),
+        size: draft.links.iter().map(|l| l.pose.p.norm()).fold(0.0, f64::max).max(0.1),
         spec: ModelSpec { title: draft.title.clone(), gravity: draft.gravity, ..ModelSpec::default() },
     };
     l.links(&mut draft, &merged);
     l.joints(&draft);
     l.constraints(&draft);
     l.points(&draft, &merged);
+    // What bodies were made of takes as much memory as they do, and forces are yet to come.
+    drop((merged, std::mem::take(&mut draft.links), std::mem::take(&mut draft.points)));
     l.outside(&draft);
-    l.forces(&draft);
+    l.forces(&mut draft);
     if let Some([end, step]) = draft.times {
         l.spec.study.t_end = end;
         l.spec.study.output_step = Some(step);
     }
-    l.limits_inside();
+    if !l.drawn {
+        l.limits_inside(draft);
+    }
     l.say_renamed();
-    Lowered { spec: l.spec, places: l.places }
+    Lowered { spec: l.spec, places: l.places.sorted() }
 }
 
 /// Which link each link became, and its pose in that.
@@ -142,17 +152,6 @@ fn merge(draft: &mut Draft) -> Merged {
     Merged(list)
 }
 
-/// Coordinate of a joint as drawn.
-fn coordinate(draft: &Draft, j: &Joint) -> Option<f64> {
-    let (f, m) = draft.drawn(j);
-    Some(if j.turns()? {
-        let R = f.R.tr_mul(&m.R);
-        R[(1, 0)].atan2(R[(0, 0)])
-    } else {
-        f.R.tr_mul(&(m.p - f.p)).z
-    })
-}
-
 /// A gear keeps coordinates in proportion, without an offset. Where the source has one, the coordinate of the second joint counts from
 /// there, with its limits and springs; what it has lost is given back.
 fn count_from_couplings(draft: &mut Draft, reading: &Reading<'_>) -> HashMap<usize, f64> {
@@ -170,11 +169,7 @@ fn count_from_couplings(draft: &mut Draft, reading: &Reading<'_>) -> HashMap<usi
             }
             changed = true;
             let j = &mut draft.joints[b];
-            let step = match j.turns() {
-                Some(true) => Pose { p: Vector3::zeros(), R: super::reading::about(&Vector3::z(), offset) },
-                _ => Pose::at(Vector3::z() * offset),
-            };
-            j.frames[0] = j.frames[0].then(&step);
+            j.frames[0] = j.step(offset).map_or(j.frames[0], |step| j.frames[0].then(&step));
             j.limits = j.limits.map(|l| l.map(|x| x - offset));
             j.passive.rest -= offset;
             *shifts.entry(b).or_default() += offset;
@@ -214,7 +209,7 @@ fn turned(pose: &Pose, v: &[String; 3]) -> [String; 3] {
     })
 }
 
-/// A shape in the frame in which it stands at `pose`.
+/// A shape in the frame in which it is at `pose`.
 pub(crate) fn moved(shape: &Shape, pose: &Pose) -> Shape {
     let point = |x: &V3| -> V3 { pose.point(&Vector3::from(*x)).into() };
     match shape {
@@ -251,6 +246,8 @@ pub(crate) fn orientation(R: &Matrix3<f64>) -> Orientation {
 struct Lowering<'r, 'a> {
     reading: &'r Reading<'a>,
     taken: HashSet<String>,
+    /// The next number for names that several elements want.
+    next: HashMap<String, usize>,
     /// Old and new names.
     renamed: Vec<(String, String)>,
     /// Names by index of the draft; empty where a link has become part of another.
@@ -258,9 +255,13 @@ struct Lowering<'r, 'a> {
     joints: Vec<String>,
     inputs: Vec<String>,
     states: Vec<String>,
-    places: Vec<(String, Spot)>,
+    places: Spots,
     /// What coordinates of the source are beyond those here, by joint, where that is not zero.
     shifts: HashMap<usize, f64>,
+    /// Whether the mechanism starts as it is drawn.
+    drawn: bool,
+    /// Largest distance of a link from the origin, m.
+    size: f64,
     spec: ModelSpec,
 }
 
@@ -276,11 +277,17 @@ impl Lowering<'_, '_> {
             name = format!("{name}_{suffix}");
         }
         if self.taken.contains(&name) {
-            let free = (2..).map(|k| format!("{name}_{k}")).find(|n| !self.taken.contains(n));
-            name = free.unwrap_or(name);
+            let next = self.next.entry(name.clone()).or_insert(2);
+            name = loop {
+                let free = format!("{name}_{next}");
+                *next += 1;
+                if !self.taken.contains(&free) {
+                    break free;
+                }
+            };
         }
         self.taken.insert(name.clone());
-        self.places.push((format!("{section}.{name}"), spot));
+        self.places.add(section, &name, spot.file, spot.span);
         if name != wanted && !wanted.is_empty() {
             self.renamed.push((wanted.into(), name.clone()));
         }
@@ -305,7 +312,6 @@ impl Lowering<'_, '_> {
 
     fn links(&mut self, draft: &mut Draft, merged: &Merged) {
         let total: f64 = draft.links.iter().enumerate().filter(|(k, _)| merged.0[*k].0 == *k).map(|(_, l)| l.body.mass).sum();
-        let size = draft.links.iter().map(|l| l.pose.p.norm()).fold(0.0, f64::max).max(0.1);
         self.bodies.push("ground".into());
         if !draft.links[0].shapes.is_empty() {
             let d = Diagnostic::new("W450", "shapes that belong to the ground are not drawn");
@@ -320,7 +326,7 @@ impl Lowering<'_, '_> {
             let name = self.name("bodies", &link.name, "body", link.spot);
             if link.body.mass <= 0.0 {
                 let mass = if total > 0.0 { LITTLE * total } else { 1.0 };
-                let arm = 0.05 * size;
+                let arm = 0.05 * self.size;
                 let turning = if link.body.J.trace() > 0.0 { link.body.J } else { Matrix3::identity() * (mass * arm * arm) };
                 let d = Diagnostic::new("W453", format!("`{name}` has no mass and gets {} kg", number(mass)))
                     .name(&name)
@@ -344,6 +350,8 @@ impl Lowering<'_, '_> {
                 Inertia::Tensor([J[(0, 0)], J[(1, 1)], J[(2, 2)], xy, xz, yz])
             };
             let [v, w] = link.velocity;
+            let mut shapes = std::mem::take(&mut link.shapes);
+            shapes.shrink_to_fit();
             let body = BodySpec {
                 mass: link.body.mass,
                 inertia,
@@ -352,7 +360,7 @@ impl Lowering<'_, '_> {
                 com: link.body.com.into(),
                 velocity: (v + w.cross(&(link.pose.R * link.body.com))).into(),
                 omega: w.into(),
-                shapes: std::mem::take(&mut link.shapes),
+                shapes,
             };
             self.bodies.push(name.clone());
             self.spec.bodies.push((name, body));
@@ -364,9 +372,8 @@ impl Lowering<'_, '_> {
             let skipped = matches!(j.kind, Kind::Welded | Kind::Free) || j.links[0] == j.links[1];
             if skipped {
                 if j.kind != Kind::Welded && j.kind != Kind::Free {
-                    let d =
-                        Diagnostic::new("W457", format!("`{}` connects parts that are welded into one body, so it is left out", j.name))
-                            .name(&j.name);
+                    let d = Diagnostic::new("W457", format!("`{}` connects parts that are welded into one body, so it is omitted", j.name))
+                        .name(&j.name);
                     self.reading.note(d, j.spot);
                 }
                 self.joints.push(String::new());
@@ -397,7 +404,7 @@ impl Lowering<'_, '_> {
                     self.spec.drives.push((name, DriveSpec { joint, quantity: d.quantity, value, inputs: Vec::new() }));
                 }
                 Err(e) => {
-                    let d2 = Diagnostic::new("W450", format!("the motion `{}` is not carried over: {} in `{}`", d.name, e.kind, d.formula));
+                    let d2 = Diagnostic::new("W450", format!("the motion `{}` is not converted: {} in `{}`", d.name, e.kind, d.formula));
                     self.reading.note(d2.name(&d.name), d.spot);
                 }
             }
@@ -462,10 +469,16 @@ impl Lowering<'_, '_> {
         if min.is_none() && max.is_none() {
             return;
         }
+        let slides = j.limits_slide || j.turns() == Some(false);
         let why = match j.turns() {
             None => "a joint of this kind has no single coordinate",
             Some(_) if low >= high => "they leave no room",
             Some(_) => {
+                let start = if slides { drawn::distance(draft, j) } else { drawn::angle(draft, j) };
+                let inside = INSIDE * if slides { self.size } else { 1.0 };
+                if self.drawn && !(low - inside..=high + inside).contains(&start) {
+                    return self.beyond(name, [low, high], slides, start, j.spot);
+                }
                 let of = match j.kind {
                     _ if j.limits_slide => Some(LimitOf::Distance),
                     Kind::Pair(PairKind::Cylindrical | PairKind::Screw { .. }) => Some(LimitOf::Angle),
@@ -475,21 +488,31 @@ impl Lowering<'_, '_> {
                 return;
             }
         };
-        self.unlimited(name, [low, high], j.limits_slide || j.turns() == Some(false), why, j.spot);
+        self.unlimited(name, [low, high], slides, why, j.spot);
+    }
+
+    /// Lists limits beyond which the mechanism starts.
+    fn beyond(&self, name: &str, limits: [f64; 2], slides: bool, start: f64, spot: Spot) {
+        self.unlimited(name, limits, slides, &format!("the start, {}, lies beyond them", number(start)), spot);
     }
 
     /// Lists limits that are not carried over.
     fn unlimited(&self, name: &str, [low, high]: [f64; 2], slides: bool, why: &str, spot: Spot) {
         let unit = if slides { "m" } else { "rad" };
-        let message = format!("the limits of `{name}`, {} to {} {unit}, are not carried over: {why}", number(low), number(high));
+        let message = format!("the limits of `{name}`, {} to {} {unit}, are not converted: {why}", number(low), number(high));
         self.reading.note(Diagnostic::new("W452", message).name(name), spot);
     }
 
-    /// Takes away limits beyond which the mechanism starts, and lists them: no run could start with them.
-    fn limits_inside(&mut self) {
+    /// Takes away limits beyond which a mechanism starts that is not closed as drawn, and lists them: no run could start with them.
+    fn limits_inside(&mut self, draft: Draft) {
         if self.spec.limits.is_empty() {
             return;
         }
+        let limited: HashSet<&str> = self.spec.limits.iter().map(|(name, _)| name.as_str()).collect();
+        let joints = self.joints.iter().zip(&draft.joints).filter(|(name, _)| limited.contains(name.as_str()));
+        let slide = |j: &Joint| j.limits_slide || j.turns() == Some(false);
+        let known: HashMap<String, (Spot, bool)> = joints.map(|(name, j)| (name.clone(), (j.spot, slide(j)))).collect();
+        drop(draft);
         // A mechanism that cannot be built or assembled is reported by whoever asked for it.
         let Ok(model) = self.spec.build() else { return };
         let start = assemble(&model).map_or_else(|_| Configuration::start(&model), |a| a.configuration);
@@ -506,10 +529,9 @@ impl Lowering<'_, '_> {
                 self.spec.limits.push((name, l));
                 continue;
             };
-            let spot = self.places.iter().find(|(path, _)| path.strip_prefix("joints.") == Some(&name)).map_or(Spot::START, |(_, s)| *s);
+            let (spot, slides) = known.get(&name).copied().unwrap_or((Spot::START, false));
             let range = [l.min.unwrap_or(f64::NEG_INFINITY), l.max.unwrap_or(f64::INFINITY)];
-            let slides = l.of == Some(LimitOf::Distance) || model.joints.iter().any(|j| j.name == name && !j.kind.has_angle());
-            self.unlimited(&name, range, slides, &format!("the start, {}, lies beyond them", number(*at)), spot);
+            self.beyond(&name, range, slides, *at, spot);
         }
     }
 
@@ -518,7 +540,7 @@ impl Lowering<'_, '_> {
             let name = self.name("points", &p.name, "point", p.spot);
             self.spec.points.push((name, Place { body: self.bodies[p.link].clone(), at: At::Body(p.at.into()) }));
         }
-        // What was a link of its own is a point of the body that it became part of.
+        // What was its own link is a point of the body that it became part of.
         for (k, (to, pose)) in merged.0.iter().enumerate().skip(1) {
             let link = &draft.links[k];
             if *to != k && !link.name.is_empty() {

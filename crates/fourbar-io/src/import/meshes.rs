@@ -1,4 +1,4 @@
-//! Finds the mesh files that robot files name: beside the file, in a package, or where `--mesh-path` says.
+//! Finds the mesh files of robot files: in the folder of the file, in a package, or in a folder of `--mesh-path`.
 
 use super::draft::{Body, Pose};
 use super::lower::orientation;
@@ -9,13 +9,13 @@ use fourbar::Diagnostic;
 use fourbar::spec::Shape;
 use nalgebra::Vector3;
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 
 /// Names that a note lists.
 const LISTED: usize = 6;
 
-/// A mesh file: the folder it was looked for in, and its path below that.
+/// A mesh file: the folder it was searched for in, and its path below that.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Found {
     folder: PathBuf,
@@ -28,6 +28,8 @@ pub(crate) struct Found {
 #[derive(Default)]
 pub(crate) struct Meshes {
     missing: RefCell<Vec<(String, &'static str, Spot)>>,
+    /// Names of these.
+    listed: RefCell<HashSet<String>>,
     solids: RefCell<HashMap<String, Option<Body>>>,
 }
 
@@ -60,13 +62,12 @@ impl Meshes {
 
     /// Takes note of a mesh that cannot be drawn.
     fn not_drawn(&self, uri: &str, why: &'static str, spot: Spot) {
-        let mut list = self.missing.borrow_mut();
-        if !list.iter().any(|(u, ..)| u == uri) {
-            list.push((uri.into(), why, spot));
+        if self.listed.borrow_mut().insert(uri.into()) {
+            self.missing.borrow_mut().push((uri.into(), why, spot));
         }
     }
 
-    /// The shape of a mesh that stands at `pose`; none where it cannot be drawn.
+    /// The shape of a mesh that is at `pose`; none where it cannot be drawn.
     pub fn shape(&self, reading: &Reading<'_>, uri: &str, below: &str, scale: &Vector3<f64>, pose: &Pose, spot: Spot) -> Option<Shape> {
         let why = match self.find(reading, uri, below) {
             None => "does not exist",
@@ -101,7 +102,7 @@ impl Meshes {
             Ok(body) => Some(body),
             Err(why) => {
                 let d = Diagnostic::new("W456", format!("mass and inertia of the mesh `{uri}` are not known: {why}")).name(uri);
-                reading.note(d.help("`--mesh-path FOLDER` says where meshes are; or give the body an `inertial`"), spot);
+                reading.note(d.help("`--mesh-path FOLDER` adds a folder of meshes; or give the body an `inertial`"), spot);
                 None
             }
         };
@@ -122,6 +123,6 @@ impl Meshes {
             format!("the meshes {}{more} are not drawn: the first of them {why}", words.join(", "))
         };
         let d = Diagnostic::new("W456", message).names(list.iter().map(|(u, ..)| u.clone()));
-        reading.note(d.help("put them beside the file as it names them; mass and motion do not depend on drawings"), *spot);
+        reading.note(d.help("put them where the file refers to them; mass and motion do not depend on drawings"), *spot);
     }
 }

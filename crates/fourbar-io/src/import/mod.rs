@@ -25,7 +25,7 @@ use reading::{Reading, Spot};
 use std::path::Path;
 use std::sync::Arc;
 
-/// Most links of a file, unless a large one is asked for: robots have tens, and each costs time and memory.
+/// Most links of a file, unless a large one is requested: robots have tens, and each costs time and memory.
 const MOST_LINKS: usize = 20_000;
 
 /// A format of another program.
@@ -72,7 +72,7 @@ impl Importer for Mjcf {
         matches!(xml::root_tag(text), Some("mujoco" | "mujocoinclude"))
     }
     fn draft(&self, opened: &Opened<'_>) -> Option<Sketch> {
-        of_xml(opened, mjcf::read)
+        of_xml(opened, mjcf::include::expand, mjcf::read)
     }
 }
 
@@ -90,7 +90,7 @@ impl Importer for Urdf {
         xml::root_tag(text) == Some("robot")
     }
     fn draft(&self, opened: &Opened<'_>) -> Option<Sketch> {
-        of_xml(opened, |r, e| urdf::read(r, e))
+        of_xml(opened, |_, _| {}, urdf::read)
     }
 }
 
@@ -108,7 +108,7 @@ impl Importer for Sdf {
         xml::root_tag(text) == Some("sdf")
     }
     fn draft(&self, opened: &Opened<'_>) -> Option<Sketch> {
-        of_xml(opened, |r, e| sdf::read(r, e))
+        of_xml(opened, |_, _| {}, sdf::read)
     }
 }
 
@@ -148,12 +148,17 @@ impl Importer for Gcons {
     }
 }
 
-/// Reads a file in XML, and lists what nobody looked at.
-fn of_xml(Opened(reading, text): &Opened<'_>, read: impl FnOnce(&Reading<'_>, &mut xml::Element) -> Draft) -> Option<Sketch> {
-    match xml::parse(reading, 0, text) {
-        Ok(mut root) => {
-            let draft = read(reading, &mut root);
-            reading.left_over(&root);
+/// Reads a file in XML, and lists what nobody looked at. `expand` puts included files in their places.
+fn of_xml(
+    Opened(reading, text): &Opened<'_>,
+    expand: impl FnOnce(&Reading<'_>, &mut xml::Tree),
+    read: impl FnOnce(&Reading<'_>, xml::Element<'_>) -> Draft,
+) -> Option<Sketch> {
+    match xml::Tree::parse(reading, text) {
+        Ok(mut tree) => {
+            expand(reading, &mut tree);
+            let draft = read(reading, tree.root());
+            reading.left_over(tree.root());
             Some(Sketch(draft))
         }
         Err(d) => {
@@ -180,7 +185,7 @@ impl Importer for Unknown {
         xml::looks_like_xml(text)
     }
     fn draft(&self, Opened(reading, text): &Opened<'_>) -> Option<Sketch> {
-        if let Err(d) = xml::parse(reading, 0, text) {
+        if let Err(d) = xml::Tree::parse(reading, text) {
             reading.refuse(d);
         } else {
             let tag = xml::root_tag(text).unwrap_or("?");
@@ -223,10 +228,7 @@ pub(crate) fn read(importer: &dyn Importer, source: Arc<str>, options: &ReadOpti
     // Whatever keeps the mechanism (results, pages) keeps it in the format of this program, which needs no other files but meshes.
     let text: Arc<str> = write_model(&spec).into();
     let hash = text_hash(&text);
-    let foreign = Foreign {
-        texts: sources.into_iter().map(|s| (s.name, s.text)).collect(),
-        spots: places.into_iter().map(|(path, spot)| (path, (spot.file, spot.span))).collect(),
-    };
+    let foreign = Foreign { texts: sources.into_iter().map(|s| (s.name, s.text)).collect(), spots: places };
     Ok(Loaded {
         spec,
         warnings,

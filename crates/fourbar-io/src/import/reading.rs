@@ -1,4 +1,4 @@
-//! What is known while a foreign file is read: its texts, what is wrong with them and what is not carried over.
+//! State of an import: the texts of the file, their errors and the content that is not converted.
 
 use super::xml::{Attribute, Element};
 use crate::file::{Limits, ReadOptions};
@@ -7,7 +7,7 @@ use crate::reader::problem::suggest;
 use fourbar::{Diagnostic, Error};
 use nalgebra::{Matrix3, Vector3};
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::io::Read;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
@@ -149,7 +149,7 @@ impl<'a> Reading<'a> {
     }
 
     /// Numbers of an attribute, at least and at most as many as said.
-    pub fn numbers(&self, a: &Attribute, least: usize, most: usize) -> Option<Vec<f64>> {
+    pub fn numbers(&self, a: Attribute<'_>, least: usize, most: usize) -> Option<Vec<f64>> {
         let list: Result<Vec<f64>, &str> = a.value.split_whitespace().map(|w| w.parse::<f64>().map_err(|_| w)).collect();
         let wrong = |why: String| {
             let count = match (least, most) {
@@ -158,7 +158,7 @@ impl<'a> Reading<'a> {
                 (a, b) => format!("{a} to {b} numbers"),
             };
             let d = Diagnostic::new("M651", format!("`{}` {why}", a.name))
-                .name(&a.name)
+                .name(a.name)
                 .help(format!("write {count}, with a point for decimals"));
             self.problem(d, a.spot);
             None
@@ -172,17 +172,17 @@ impl<'a> Reading<'a> {
     }
 
     /// A number, or what holds without it.
-    pub fn number(&self, a: Option<&Attribute>, without: f64) -> f64 {
+    pub fn number(&self, a: Option<Attribute<'_>>, without: f64) -> f64 {
         a.and_then(|a| self.numbers(a, 1, 1)).map_or(without, |x| x[0])
     }
 
     /// Three numbers, or what holds without them.
-    pub fn vector(&self, a: Option<&Attribute>, without: Vector3<f64>) -> Vector3<f64> {
+    pub fn vector(&self, a: Option<Attribute<'_>>, without: Vector3<f64>) -> Vector3<f64> {
         a.and_then(|a| self.numbers(a, 3, 3)).map_or(without, |x| Vector3::new(x[0], x[1], x[2]))
     }
 
     /// A direction of unit length, or what holds without it.
-    pub fn direction(&self, a: Option<&Attribute>, without: Vector3<f64>) -> Vector3<f64> {
+    pub fn direction(&self, a: Option<Attribute<'_>>, without: Vector3<f64>) -> Vector3<f64> {
         let v = self.vector(a, without);
         match (v.norm() > 1e-12, a) {
             (true, _) => v.normalize(),
@@ -195,17 +195,21 @@ impl<'a> Reading<'a> {
     }
 
     /// An attribute that must be there.
-    pub fn need<'e>(&self, e: &'e Element, name: &str) -> Option<&'e Attribute> {
+    pub fn need<'e>(&self, e: Element<'e>, name: &str) -> Option<Attribute<'e>> {
         let found = e.get(name);
         if found.is_none() {
-            let d = Diagnostic::new("M654", format!("`{}` lacks `{name}`", e.tag)).name(&e.tag);
-            self.problem(d.help(format!("add the attribute `{name}`")), e.spot);
+            let d = Diagnostic::new("M654", format!("`{}` lacks `{name}`", e.tag())).name(e.tag());
+            self.problem(d.help(format!("add the attribute `{name}`")), e.spot());
         }
         found
     }
 
     /// A name that must be among those known.
     pub fn unknown<'k>(&self, what: &str, word: &str, known: impl Iterator<Item = &'k str>, spot: Spot) {
+        // Names near to it are looked for among all, which takes its time where nobody reads about them.
+        if self.problems.borrow().len() >= MOST {
+            return;
+        }
         // Names may come in any order, messages do not.
         let mut list: Vec<&str> = known.collect();
         list.sort_unstable();
@@ -223,25 +227,21 @@ impl<'a> Reading<'a> {
     }
 
     /// Lists what nobody looked at, one note for each kind of element or attribute.
-    pub fn left_over(&self, root: &Element) {
-        let mut found = Vec::new();
-        root.unseen(&mut found);
+    pub fn left_over(&self, root: Element<'_>) {
         let mut kinds: BTreeMap<&str, (Vec<&str>, usize, Spot)> = BTreeMap::new();
-        for (tag, attribute, spot) in found {
+        let mut listed: HashSet<(&str, &str)> = HashSet::new();
+        root.unseen(&mut |tag, attribute, spot| {
             let entry = kinds.entry(tag).or_insert((Vec::new(), 0, spot));
             entry.1 += 1;
-            match attribute {
-                Some(a) if !entry.0.contains(&a) => entry.0.push(a),
-                _ => {}
-            }
-        }
+            entry.0.extend(attribute.filter(|a| listed.insert((tag, a))));
+        });
         for (tag, (attributes, count, spot)) in kinds {
             let times = if count == 1 { String::new() } else { format!(" ({count} places)") };
             let message = match attributes.as_slice() {
-                [] => format!("`{tag}` is not carried over{times}"),
+                [] => format!("`{tag}` is not converted{times}"),
                 list => {
                     let words: Vec<String> = list.iter().take(12).map(|a| format!("`{a}`")).collect();
-                    format!("{} of `{tag}` {} not carried over{times}", words.join(", "), if list.len() == 1 { "is" } else { "are" })
+                    format!("{} of `{tag}` {} not converted{times}", words.join(", "), if list.len() == 1 { "is" } else { "are" })
                 }
             };
             self.note(Diagnostic::new("W450", message).name(tag).names(attributes.iter().map(|a| a.to_string())), spot);

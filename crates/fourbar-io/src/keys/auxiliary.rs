@@ -20,7 +20,7 @@ pub const STATE: Table = Table {
     section: "states",
     kind: None,
     title: "a state",
-    doc: "A number of your own that is integrated with the motion: what a controller or a motor remembers.",
+    doc: "A user-defined variable that is integrated with the motion, such as the internal state of a controller or a motor.",
     keys: &[
         may("unit", Expect::Text, "SI unit of its values, such as `A`; default: a plain number"),
         need("rate", Expect::StateFunction(None), "its rate, per second"),

@@ -14,13 +14,13 @@ pub const CONTACT: Table = Table {
     doc: "Bodies that may touch: rigid, or with `stiffness` compliant. Needs `between` or `among`.",
     keys: &[
         may("between", Expect::Sides, "the two sides; sides with several bodies touch in all pairs"),
-        may("among", Expect::Names("body"), "balls that touch each other: names of bodies, in which `*` stands for any characters"),
+        may("among", Expect::Names("body"), "balls that touch each other: names of bodies, in which `*` matches any characters"),
         may("at", Expect::Vector(LENGTH), "with `among`: centre of the ball in each body; default: the origin of its frame"),
         may("radius", Expect::Number(LENGTH), "with `among`: radius of the balls"),
         may(
             "restitution",
             Expect::Number(PLAIN),
-            "share of the speed of approach with which the bodies part, 0 to 1; default: 0 if rigid, 0.3 if compliant",
+            "ratio of the separation speed to the approach speed, 0 to 1; default: 0 if rigid, 0.3 if compliant",
         ),
         may("friction", Expect::Friction, "dry friction: its coefficient, or `{coulomb, static, speed}`; default: none"),
         may("stiffness", Expect::Number(None), "makes it compliant: force at an overlap of 1 m, N/m^exponent"),
@@ -41,12 +41,12 @@ pub const SIDE: Table = Table {
     title: "a side of a contact",
     doc: "The shape with which a body takes part in a contact, in its own frame: a ball or point (`at`, `radius`), a rim (`axis`, `radius`), `corners`, a `box`, a convex `polygon`, a `plane` or a `curve`.",
     keys: &[
-        may("body", Expect::Name("body"), "the body; `*` in its name stands for any characters; default with `plane`: ground"),
+        may("body", Expect::Name("body"), "the body; `*` in its name matches any characters; default with `plane`: ground"),
         may("bodies", Expect::Names("body"), "several bodies instead"),
         may("at", Expect::Vector(LENGTH), "centre of ball, rim or box; default: the origin of the frame"),
         may("radius", Expect::Number(LENGTH), "radius of ball or rim, or of round corners; default: 0, a point"),
         may("axis", Expect::Axis, "axis of a thin disk, whose rim touches"),
-        may("corners", Expect::Points, "corners, each of which may touch"),
+        may("corners", Expect::Points, "corners that may touch"),
         may("box", Expect::Vector(LENGTH), "edge lengths of a box, whose corners touch"),
         may("polygon", Expect::PointList, "corners of a convex polygon in one plane, in order"),
         may("plane", Expect::SidePlane, "a plane that the other body is in front of"),
@@ -82,7 +82,7 @@ pub const CONTACT_FRICTION: Table = Table {
     doc: "Dry friction of a contact.",
     keys: &[
         may("coulomb", Expect::Number(PLAIN), "coefficient while sliding; default: 0"),
-        may("static", Expect::Number(PLAIN), "coefficient at rest; default: the same"),
+        may("static", Expect::Number(PLAIN), "static coefficient; default: the same"),
         may("speed", Expect::Number(SPEED), "speed below which the force of a compliant contact is smoothed; default: 1 mm/s"),
     ],
 };

@@ -1,4 +1,4 @@
-//! Tables of what comes with data: functions by points, and result columns of one's own.
+//! Keys of data: functions by points, and user-defined result columns.
 
 use super::{Expect, Table, may, need};
 
@@ -9,7 +9,11 @@ pub const TABLE: Table = Table {
     title: "a table",
     doc: "A function given by points, from a `file` or as `points`: the cubic spline through them, whose first and second derivative do not jump.",
     keys: &[
-        may("file", Expect::File, "CSV file beside the model: a line per point, cells separated by commas, semicolons, tabs or spaces"),
+        may(
+            "file",
+            Expect::File,
+            "CSV file in the folder of the model: one line per point, cells separated by commas, semicolons, tabs or spaces",
+        ),
         may("x", Expect::Column, "column of x, by number from 1 or by its heading; default: 1"),
         may("y", Expect::Column, "column of y; default: 2"),
         may("points", Expect::Pairs, "instead of `file`: [[x, y], ...], x rising"),
@@ -24,7 +28,7 @@ pub const TABLE: Table = Table {
         may(
             "outside",
             Expect::Choice(&["linear", "hold", "error"]),
-            "beyond the points: along the tangent, hold the last value, or stop the run; default: linear, or hold with flat ends, and a warning",
+            "beyond the points: continue along the tangent, hold the last value, or stop the run; default: linear, or hold with flat ends, with a warning",
         ),
     ],
 };
@@ -34,7 +38,7 @@ pub const OUTPUT: Table = Table {
     section: "outputs",
     kind: None,
     title: "an output",
-    doc: "A result column of your own. The expression alone may stand instead of the group.",
+    doc: "A user-defined result column. The expression alone may replace the group.",
     keys: &[
         need("value", Expect::StateFunction(None), "the column, of time, joints and points"),
         may("unit", Expect::Unit, "unit of the column; default: SI"),

@@ -78,7 +78,7 @@ const OWN: &[(&str, &[Key], Build)] = &[
     (
         "distance",
         &[
-            may("bodies", Expect::TwoNames("body"), "[base, moving], where `from` and `to` do not say it"),
+            may("bodies", Expect::TwoNames("body"), "[base, moving], if `from` and `to` do not define it"),
             need("from", Expect::Place, "place on the base; three numbers are in the world, as drawn"),
             need("to", Expect::Place, "place on the moving body"),
             may("length", Expect::Number(LENGTH), "default: as drawn"),
@@ -156,7 +156,7 @@ const PTO: Key = need("to", Expect::Place, "second place");
 
 const ROLL_ON: Key = may("on", Expect::Place, "needed, or `place`: the centre, or the point of the blade");
 const PLACE_ALIAS: Key =
-    may("place", Expect::Place, "another word for `on`, which YAML 1.1 readers (PyYAML) take for a truth value unless it is quoted");
+    may("place", Expect::Place, "a synonym for `on`, which YAML 1.1 parsers (PyYAML) read as a truth value unless it is quoted");
 const DISK_AXIS: Key = need("axis", Expect::Direction, "axis of the disk, on its body; three numbers are in the frame of the body");
 const RADIUS_OF_ROLLING: Key = need("radius", Expect::Number(LENGTH), "radius");
 const PLANE_AT: Key = may("at", Expect::Vector(LENGTH), "a point of the plane, in the world; default: the origin");
@@ -227,7 +227,7 @@ pub(crate) const CONSTRAINTS: &[ConstraintType] = &[
     constraint(
         "wheel",
         "a wheel",
-        "A disk that rolls on a plane of the world without slipping; what carries it keeps it at its height.",
+        "A disk that rolls on a plane of the world without slipping; the body that carries it keeps it at its height.",
         &[ROLL_ON, PLACE_ALIAS, DISK_AXIS, RADIUS_OF_ROLLING, PLANE_AT, PLANE_NORMAL],
         build::wheel,
     ),
@@ -250,8 +250,8 @@ pub const DRIVE: Table = Table {
         JOINT,
         may("angle", Expect::TimeFunction(PLAIN), "the joint's angle"),
         may("distance", Expect::TimeFunction(LENGTH), "the joint's distance"),
-        may("speed", Expect::InputFunction(None), "the rate of the angle, or of the distance where there is no angle"),
-        may("acceleration", Expect::InputFunction(None), "the rate of that speed, which starts at zero or as `start` says"),
+        may("speed", Expect::InputFunction(None), "the rate of the angle, or of the distance if there is no angle"),
+        may("acceleration", Expect::InputFunction(None), "the rate of that speed, which starts at zero or at the value in `start`"),
     ],
 };
 

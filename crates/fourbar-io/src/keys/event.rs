@@ -14,11 +14,11 @@ pub const LIMITS: Table = Table {
         may("speed_min", Expect::Number(None), "least speed: 0 makes a one-way joint"),
         may("speed_max", Expect::Number(None), "largest speed"),
         may("of", Expect::Choice(&["angle", "distance"]), "which coordinate, where the joint has two; default: the angle"),
-        may("restitution", Expect::Number(PLAIN), "share of the speed left after an impact, 0 to 1; default: 0"),
+        may("restitution", Expect::Number(PLAIN), "ratio of the speeds after and before an impact, 0 to 1; default: 0"),
         may("stiffness", Expect::Number(None), "effort per depth^exponent beyond the limit; default: rigid"),
         may("damping", Expect::Number(None), "with `stiffness`: effort per depth^exponent and speed; default: none, or from `restitution`"),
         may("exponent", Expect::Number(PLAIN), "with `stiffness`: of the depth; default: 1.5"),
-        may("speed", Expect::Number(None), "with `stiffness` and `restitution`: speed of the impact for which it holds"),
+        may("speed", Expect::Number(None), "with `stiffness` and `restitution`: impact speed at which it applies"),
     ],
 };
 
@@ -27,7 +27,7 @@ pub const EVENT: Table = Table {
     section: "events",
     kind: None,
     title: "an event",
-    doc: "Something that happens where an expression of time and state reaches zero.",
+    doc: "An action that is executed where an expression of time and state reaches zero.",
     keys: &[
         need("when", Expect::StateFunction(None), "the expression, of time, joints, points, bodies, inputs and states"),
         may("direction", Expect::Choice(&["any", "rising", "falling"]), "which of its zeros count; default: any"),
@@ -45,7 +45,7 @@ pub const STUDY_EVENTS: Table = Table {
     title: "the events of the study",
     doc: "How events are handled.",
     keys: &[
-        may("rest_time", Expect::Number(TIME), "a series of impacts ends in a rest where flights become shorter than this; default: 1 us"),
+        may("rest_time", Expect::Number(TIME), "a series of impacts ends when flights become shorter than this; default: 1 us"),
         may("most_per_second", Expect::Number(PLAIN), "a run with more events in a second ends; default: 10000"),
     ],
 };

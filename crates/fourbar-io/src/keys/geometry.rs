@@ -19,7 +19,7 @@ pub const BODY: Table = Table {
             Expect::Inertia,
             "about the centre of mass, in body axes: principal values, or [xx, yy, zz, xy, xz, yz], or 0 for a point mass; xy, xz and yz are entries of the tensor: xy is minus the integral of x*y dm",
         ),
-        may("solid", Expect::Solid, "solids with density that give mass, centre of mass and inertia; drawn where `shape` is left out"),
+        may("solid", Expect::Solid, "solids with density that define mass, centre of mass and inertia; drawn if `shape` is omitted"),
         may("at", Expect::Vector(LENGTH), "origin of the body frame in the world, at the start; default: the world's origin"),
         may("orientation", Expect::Orientation, "of the body frame in the world, at the start; default: as the world"),
         may("com", Expect::Vector(LENGTH), "centre of mass in the body frame; default: its origin"),
@@ -74,7 +74,7 @@ pub(crate) const SOLIDS: &[SolidType] = &[
             need("file", Expect::File, "path relative to the model's folder"),
             need("scale", Expect::Number(PLAIN), "metres per unit of the file: 0.001 where it is in millimetres"),
             may("at", Expect::Vector(LENGTH), "origin of the mesh in the body frame; default: that of the body"),
-            may("orientation", Expect::Orientation, "how the mesh stands in the body frame; default: as the body"),
+            may("orientation", Expect::Orientation, "orientation of the mesh in the body frame; default: that of the body"),
             DENSITY,
         ],
         |reader, r, path| reader.mesh_mass(r, path),
@@ -129,7 +129,7 @@ pub(crate) const SHAPES: &[ShapeType] = &[
             need("file", Expect::File, "path relative to the model's folder"),
             may("scale", Expect::Number(PLAIN), "metres per unit of the file; default: 1"),
             may("at", Expect::Vector(LENGTH), "origin of the mesh in the body frame; default: that of the body"),
-            may("orientation", Expect::Orientation, "how the mesh stands in the body frame; default: as the body"),
+            may("orientation", Expect::Orientation, "orientation of the mesh in the body frame; default: that of the body"),
         ],
         |_, r| {
             Some(Shape::Mesh {
@@ -147,7 +147,7 @@ pub const ORIENTATION: Table = Table {
     section: "orientation",
     kind: None,
     title: "an orientation",
-    doc: "How a frame stands in another: one of `axis` with `angle`, `quaternion`, `matrix`, `x` with `y`, or `zxz`.",
+    doc: "Orientation of a frame in another: one of `axis` with `angle`, `quaternion`, `matrix`, `x` with `y`, or `zxz`.",
     keys: &[
         may("axis", Expect::Axis, "axis of a turn, any length but zero; with `angle`"),
         may("angle", Expect::Number(PLAIN), "angle of the turn, right-handed"),
@@ -166,7 +166,7 @@ pub const PLACE: Table = Table {
     title: "a place",
     doc: "A place on a body. With neither `at` nor `world` it is the origin of the body frame.",
     keys: &[
-        may("body", Expect::Name("body"), "the body; may be left out where `bodies` says it"),
+        may("body", Expect::Name("body"), "the body; optional if `bodies` defines it"),
         may("at", Expect::Vector(LENGTH), "in the body frame"),
         may("world", Expect::Vector(LENGTH), "in the world, as drawn at the start"),
     ],

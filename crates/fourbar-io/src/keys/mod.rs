@@ -1,6 +1,6 @@
-//! The words of the mechanism file: one table drives reading, the check of dimensions, the schema, the manual and `list`.
+//! The keywords of the mechanism file: one table drives reading, the check of dimensions, the schema, the manual and `list`.
 //!
-//! A [`Table`] lists the keys of one kind of group; a [`Key`] says what stands behind it. A new joint, force, constraint or
+//! A [`Table`] lists the keys of one kind of group; a [`Key`] states what is behind it. A new joint, force, constraint or
 //! shape type is one entry: its table beside the function that builds it.
 
 mod auxiliary;
@@ -229,7 +229,7 @@ pub struct Table {
     pub title: &'static str,
     /// One line about it.
     pub doc: &'static str,
-    /// Its keys, `type` left out.
+    /// Its keys, `type` omitted.
     pub keys: &'static [Key],
 }
 
@@ -267,12 +267,12 @@ pub const TOP: Table = Table {
         may(
             "functions",
             Expect::Functions,
-            "functions of `t`, parameters, inputs, tables and each other, to be used by name wherever those may stand",
+            "functions of `t`, parameters, inputs, tables and each other, to be used by name in expressions",
         ),
         may("tables", Expect::Section("tables"), "functions given by points, called as `lift(x)` in expressions, by name"),
-        may("outputs", Expect::Section("outputs"), "result columns of your own, by name"),
+        may("outputs", Expect::Section("outputs"), "user-defined result columns, by name"),
         may("inputs", Expect::Section("inputs"), "numbers set from outside between steps, by name"),
-        may("states", Expect::Section("states"), "numbers of your own that are integrated with the motion, by name"),
+        may("states", Expect::Section("states"), "user-defined variables that are integrated with the motion, by name"),
         may("paths", Expect::Section("paths"), "paths that points are to follow, for `fourbar inverse`, by name"),
         may("motors", Expect::Section("motors"), "motors that drive them, by name"),
         may("events", Expect::Section("events"), "what changes the mechanism during a run, by name"),
@@ -280,7 +280,7 @@ pub const TOP: Table = Table {
         may(
             "start",
             Expect::Coordinates,
-            "what assembly must meet: `pin.angle`, `pin.speed`, `tip.x` or `tip.vx` with their values; `from: equilibrium` settles the mechanism first",
+            "conditions for assembly: `pin.angle`, `pin.speed`, `tip.x` or `tip.vx` with their values; `from: equilibrium` starts in equilibrium",
         ),
         may("study", Expect::Group(&STUDY), "what `run` and the studies of designers compute"),
         may(

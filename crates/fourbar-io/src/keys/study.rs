@@ -9,9 +9,9 @@ pub const STUDY: Table = Table {
     title: "the study",
     doc: "What `run` computes; measures, sweeps and optimisations of the same mechanism.",
     keys: &[
-        may("analysis", Expect::Choice(&["dynamics", "kinematics"]), "default: dynamics, or kinematics where the drives leave no freedom"),
+        may("analysis", Expect::Choice(&["dynamics", "kinematics"]), "default: dynamics, or kinematics if the mechanism is fully driven"),
         may("formulation", Expect::Name("formulation"), "`fourbar list` prints them; `auto` chooses"),
-        may("integrator", Expect::Integrator, "`fourbar list` prints them; or a method of your own, `{tableau: {a: ..., b: ...}}`"),
+        may("integrator", Expect::Integrator, "`fourbar list` prints them; or a user-defined method, `{tableau: {a: ..., b: ...}}`"),
         may("t_end", Expect::Number(TIME), "end of the run; default: 1 s"),
         may("output_step", Expect::Number(TIME), "time between outputs"),
         may("step", Expect::Number(TIME), "fixed step"),
@@ -33,7 +33,7 @@ pub const INTEGRATOR: Table = Table {
     section: "study.integrator",
     kind: None,
     title: "the integrator",
-    doc: "A method of your own instead of a named one.",
+    doc: "A user-defined method instead of a named one.",
     keys: &[need("tableau", Expect::Group(&TABLEAU), "an explicit Runge-Kutta method")],
 };
 
@@ -42,7 +42,7 @@ pub const TABLEAU: Table = Table {
     section: "study.integrator.tableau",
     kind: None,
     title: "the tableau",
-    doc: "An explicit Runge-Kutta method of your own; its order is found from the order conditions and reported after the run.",
+    doc: "A user-defined explicit Runge-Kutta method; its order is determined from the order conditions and reported after the run.",
     keys: &[
         need("a", Expect::NumberRows, "the matrix by rows, from the first stage on or from the second; nothing on and above the diagonal"),
         need("b", Expect::NumberList, "weights of the result, one for each stage"),
@@ -69,7 +69,7 @@ pub const SWEEP: Table = Table {
     ],
 };
 
-/// What `optimize` looks for.
+/// What `optimize` searches for.
 pub const OPTIMIZE: Table = Table {
     section: "optimize",
     kind: None,
@@ -89,9 +89,9 @@ pub const TOLERANCE: Table = Table {
     section: "tolerances",
     kind: None,
     title: "a tolerance",
-    doc: "How far a parameter may be off, or the clearance of a joint. A number alone may stand instead of the group: `plus_minus`.",
+    doc: "The tolerance of a parameter, or the clearance of a joint. A number alone may replace the group: `plus_minus`.",
     keys: &[
-        may("plus_minus", Expect::Number(None), "normal distribution, of which three standard deviations are this much"),
+        may("plus_minus", Expect::Number(None), "normal distribution with three standard deviations equal to this value"),
         may("sigma", Expect::Number(None), "normal distribution with this standard deviation"),
         may("uniform", Expect::Number(None), "all values up to this much above or below are equally likely"),
         may(

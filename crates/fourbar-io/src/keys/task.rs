@@ -1,4 +1,4 @@
-//! Tables of what a mechanism is to do: paths and motors.
+//! Keys of tasks: paths and motors.
 
 use super::{Expect, LENGTH, PLAIN, TIME, Table, may, need};
 use fourbar::expr::Dimension;
@@ -15,11 +15,11 @@ pub const PATH: Table = Table {
         may("y", Expect::TimeFunction(LENGTH), "its coordinate y; default: free"),
         may("z", Expect::TimeFunction(LENGTH), "its coordinate z; default: free"),
         may("through", Expect::PointList, "instead of functions: three points of the world or more, joined by a smooth curve"),
-        may("closed", Expect::Flag, "whether the curve goes on from the last point to the first; default: false"),
+        may("closed", Expect::Flag, "whether the curve continues from the last point to the first; default: false"),
         may(
             "profile",
             Expect::Choice(&["minimum-jerk", "trapezoid", "cycloid"]),
-            "how the curve is travelled from rest to rest; default: minimum-jerk",
+            "motion profile along the curve from rest to rest; default: minimum-jerk",
         ),
         may("start", Expect::Number(TIME), "when the motion through the points starts; default: 0"),
         may("duration", Expect::Number(TIME), "how long it takes; default: to the end of the study"),
@@ -43,7 +43,7 @@ pub const MOTOR: Table = Table {
         may("limit", Expect::Number(None), "largest effort it can give, at the joint"),
         may("inertia", Expect::Number(Some(Dimension::INERTIA)), "inertia of its rotor about its own axis; default: 0"),
         may("ratio", Expect::Number(None), "angle of the rotor over the coordinate of the joint; default: 1"),
-        may("efficiency", Expect::Number(PLAIN), "share of the power that the gear transmits; default: 1"),
+        may("efficiency", Expect::Number(PLAIN), "fraction of the power that the gear transmits; default: 1"),
         may(
             "weight",
             Expect::Number(None),

@@ -11,13 +11,13 @@ use fourbar::Diagnostic;
 use fourbar::expr::{Dimension, Expr, Symbol};
 use fourbar::spec::*;
 
-/// Acceleration of gravity where the file only says that there is some.
+/// Acceleration of gravity where the file only states that there is some.
 const GRAVITY: f64 = 9.81;
 /// Keys of the section.
 const APPLIED: [&str; 4] = ["Gravity", "Forces", "Actuators", "Rayleigh"];
 
 impl<'a> Reader<'a> {
-    /// Reads the section; tells whether something in it depends on time.
+    /// Reads the section; states whether something in it depends on time.
     pub(super) fn applied(
         &mut self,
         parts: &Parts<'a>,
@@ -191,7 +191,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A prescribed length, angle or slide; tells whether it depends on time.
+    /// A prescribed length, angle or slide; states whether it depends on time.
     fn part_actuator(
         &mut self,
         parts: &Parts<'a>,
@@ -346,7 +346,7 @@ impl<'a> Reader<'a> {
 fn wrapped(e: &Expr, text: impl Fn(&str) -> String) -> Expr {
     let body = e.to_text(|k| format!("v{k}"));
     let parsed = Expr::parse(&text(&body), &mut |name| name.strip_prefix('v')?.parse().ok().map(Symbol::Variable));
-    // The longest expressions may exceed the limit of the parser by the parentheses: not a number is refused by the engine by name.
+    // The longest expressions may exceed the limit of the parser by the parentheses: not a number is rejected by the engine by name.
     parsed.unwrap_or_else(|_| Expr::constant(f64::NAN))
 }
 

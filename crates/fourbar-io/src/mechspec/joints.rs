@@ -1,7 +1,7 @@
 //! Joints from shared points and vectors [Pryce20, section 2.2, "Kinematic constraints"].
 //!
 //! A shared point is a pin in the plane and a ball in space; with a shared vector it is a hinge, with two a weld. Two shared
-//! points are refused, as in the paper: their distance would be stated twice. A point on a line of another part slides.
+//! points are rejected, as in the paper: their distance would be stated twice. A point on a line of another part slides.
 
 use super::parts::More;
 use super::{GROUND, Parts};
@@ -14,7 +14,7 @@ use std::collections::HashMap;
 
 const X: V3 = [1.0, 0.0, 0.0];
 const Z: V3 = [0.0, 0.0, 1.0];
-/// Parts at one point up to which all pairs are looked at; beyond it each is joined to the first.
+/// Parts at one point up to which all pairs are examined; beyond it each is joined to the first.
 const CROWD: usize = 64;
 
 /// A joint that was made: its name, its parts, and whether it is a hinge or a slide.
@@ -67,7 +67,7 @@ impl Joiner<'_, '_, '_> {
         self.parts.parts[part].label.clone()
     }
 
-    /// Where a joint is looked for when something is wrong with it: its moving part.
+    /// Where a joint is searched for when something is wrong with it: its moving part.
     fn place_of(&self, part: usize) -> String {
         let p = &self.parts.parts[part];
         format!("PartData.{}.{}", if p.particle { "Particles" } else { "Rigids" }, p.key)

@@ -193,7 +193,7 @@ pub(crate) fn read<'a>(
     Some(spec)
 }
 
-/// Whether nothing stands behind a key.
+/// Whether nothing is behind a key.
 fn is_nothing(node: &Node, source: &str) -> bool {
     matches!(&node.content, Content::Scalar(text) if is_null(text, source))
 }

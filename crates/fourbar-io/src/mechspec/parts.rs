@@ -90,7 +90,7 @@ impl<'a> Reader<'a> {
             let Some(ends) = self.two_points(&parts, key, span, &path) else { continue };
             let Some(items) = self.items(value, None, &path) else { continue };
             if !(2..=3).contains(&items.len()) {
-                self.wrong_count(value, items.len(), "stiffness, length at rest and, where it has one, its mass: 2 or 3 entries", &path);
+                self.wrong_count(value, items.len(), "stiffness, free length and optionally mass: 2 or 3 entries", &path);
                 continue;
             }
             let units = [Dimension::STIFFNESS, Dimension::LENGTH, Dimension::MASS];

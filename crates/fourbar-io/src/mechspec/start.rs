@@ -90,7 +90,7 @@ impl Reader<'_> {
             let Some((k, component)) = self.item_or_component(parts, name, key.span, &at) else { continue };
             let item = &parts.items[k];
             if item.on.iter().any(|(p, _)| *p == GROUND) {
-                let d = Diagnostic::new("M062", format!("`{}` is fixed and has no {} of its own", item.name, words(half)));
+                let d = Diagnostic::new("M062", format!("`{}` is fixed, and its {} cannot be set", item.name, words(half)));
                 self.problem(d.help("remove it here, or from `Fixed`").at(at.to_string()), key.span);
                 continue;
             }
@@ -121,8 +121,8 @@ impl Reader<'_> {
             let item = &parts.items[k];
             if item.vector || item.on.iter().any(|(p, _)| *p == GROUND) {
                 let why = if item.vector { "is a vector: only points can be held" } else { "is fixed anyway" };
-                let d = Diagnostic::new("M062", format!("`{}` {why}", item.name))
-                    .help("leave it out here; hold points of the same part instead");
+                let d =
+                    Diagnostic::new("M062", format!("`{}` {why}", item.name)).help("remove it here; hold points of the same part instead");
                 self.problem(d.at(at.to_string()), span);
                 continue;
             }
@@ -131,7 +131,7 @@ impl Reader<'_> {
                 let value = if half == Half::Position { item.position[axis] } else { item.velocity[axis] };
                 let Some(value) = value else {
                     let word = if half == Half::Position { "positions" } else { "velocities" };
-                    let d = Diagnostic::new("M064", format!("`{name}` is to be held, but `{word}` does not say where"));
+                    let d = Diagnostic::new("M064", format!("`{name}` is to be held, but `{word}` gives no value for it"));
                     let help = format!("give `{name}` a value under `{word}`");
                     self.problem(d.help(help).at(at.to_string()), span);
                     break;
@@ -243,7 +243,7 @@ impl Reader<'_> {
         let a = DMatrix::from_fn(rows.len(), 6, |i, j| rows[i].0[j]);
         let b = DVector::from_fn(rows.len(), |i, _| rows[i].1);
         let scale = a.amax();
-        // Absurdly large numbers are refused by the engine, by name; here they only must not keep the iteration going.
+        // Absurdly large numbers are rejected by the engine, by name; here they only must not keep the iteration going.
         let usable = scale < HUGE && b.amax() < HUGE;
         let Some(x) = usable.then(|| a.try_svd(true, true, f64::EPSILON, 1000)).flatten().and_then(|s| s.solve(&b, 1e-12 * scale).ok())
         else {
@@ -295,7 +295,7 @@ fn fit(parts: &Parts<'_>, p: usize, known: &[Option<V>]) -> (Matrix3<f64>, V) {
 /// The rotation that turns the first of each pair onto the second as well as possible; what is free is not turned.
 fn rotation(pairs: &[(V, V)], size: f64) -> Matrix3<f64> {
     let h: Matrix3<f64> = pairs.iter().map(|(l, w)| w * l.transpose()).sum();
-    // Absurdly large coordinates are refused by the engine, by name.
+    // Absurdly large coordinates are rejected by the engine, by name.
     let Some(svd) = h.try_svd(true, true, f64::EPSILON, 1000).filter(|_| h.amax() < HUGE) else { return Matrix3::identity() };
     let (Some(mut u), Some(v_t)) = (svd.u, svd.v_t) else { return Matrix3::identity() };
     let mut order = [0, 1, 2];

@@ -1,4 +1,4 @@
-//! glTF 2.0 and GLB: the triangles of the scene, moved by its nodes. Buffers stand inside the file, in base64, or beside it.
+//! glTF 2.0 and GLB: the triangles of the scene, moved by its nodes. Buffers are inside the file, in base64, or in separate files.
 
 use super::{Flaw, MAX_BYTES, MAX_TRIANGLES, MAX_VERTICES, Mesh};
 use crate::pack::from_base64;
@@ -14,7 +14,7 @@ const MAX_VALUES: usize = 1_000_000;
 /// Nodes that are followed, and how deep.
 const MAX_NODES: usize = 10_000;
 const MAX_DEPTH: usize = 64;
-/// Parts of meshes that are looked at, over all nodes.
+/// Parts of meshes that are examined, over all nodes.
 const MAX_PARTS: usize = 100_000;
 
 pub(super) fn parse(data: &[u8], beside: &dyn Fn(&str) -> Result<Vec<u8>, Flaw>) -> Result<Mesh, Flaw> {
@@ -162,7 +162,7 @@ impl Scene<'_> {
             };
             let count = points.len() as u32 / 3;
             if corners.iter().any(|&c| c >= count) {
-                return Err(Flaw::broken("a triangle uses a vertex that is not there"));
+                return Err(Flaw::broken("a triangle refers to a missing vertex"));
             }
             self.mesh.vertices.extend(points.chunks_exact(3).map(|p| {
                 let p = place.transform_point(&Point3::new(p[0], p[1], p[2]));
@@ -229,7 +229,7 @@ impl Scene<'_> {
     }
 }
 
-/// Where a node stands in its parent.
+/// Where a node is in its parent.
 fn transform(node: &Value) -> Matrix4<f64> {
     if let Some(m) = numbers::<16>(&node["matrix"]) {
         return Matrix4::from_column_slice(&m);

@@ -66,7 +66,7 @@ impl Flaw {
     }
 }
 
-/// The place of a file below `folder`; links that lead elsewhere are refused.
+/// The place of a file below `folder`; links that lead elsewhere are rejected.
 pub fn inside(folder: &Path, file: &str) -> Result<PathBuf, Diagnostic> {
     let relative = Path::new(file);
     let plain = !file.is_empty()
@@ -83,7 +83,7 @@ pub fn inside(folder: &Path, file: &str) -> Result<PathBuf, Diagnostic> {
     match (folder.canonicalize(), folder.join(relative).canonicalize()) {
         (Ok(folder), Ok(target)) if !target.starts_with(&folder) => Err(outside()),
         (Ok(_), Ok(target)) if target.is_file() => Ok(target),
-        _ => Err(Diagnostic::new("M041", format!("there is no file `{file}` beside the model"))),
+        _ => Err(Diagnostic::new("M041", format!("there is no file `{file}` in the folder of the model"))),
     }
 }
 
@@ -138,7 +138,7 @@ pub(crate) fn parse(file: &str, data: &[u8], beside: &dyn Fn(&str) -> Result<Vec
     }
     let count = mesh.vertices.len();
     if mesh.triangles.iter().flatten().any(|&k| k as usize >= count) {
-        return Err(Flaw::broken("a triangle uses a vertex that is not there"));
+        return Err(Flaw::broken("a triangle refers to a missing vertex"));
     }
     if mesh.vertices.iter().flatten().any(|x| !x.is_finite()) {
         return Err(Flaw::broken("a vertex is not a finite number"));

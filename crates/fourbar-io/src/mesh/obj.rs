@@ -25,7 +25,7 @@ pub(super) fn parse(data: &[u8]) -> Result<Mesh, Flaw> {
                 let corners = words.map(|w| corner(w, mesh.vertices.len())).collect::<Option<Vec<u32>>>();
                 let corners = corners
                     .filter(|c| c.len() >= 3)
-                    .ok_or_else(|| Flaw::broken(format!("line {}: a face needs three or more vertices that stand above it", k + 1)))?;
+                    .ok_or_else(|| Flaw::broken(format!("line {}: a face needs three or more vertices defined before it", k + 1)))?;
                 if mesh.triangles.len() + corners.len() - 2 > MAX_TRIANGLES {
                     return Err(Flaw::too_many());
                 }

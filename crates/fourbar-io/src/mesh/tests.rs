@@ -95,7 +95,7 @@ fn gltf_is_read_from_text_from_beside_and_from_glb_and_nodes_move_it() {
         glb.extend(body);
     }
     assert_eq!(corners(&alone("a.glb", &glb).unwrap()), SQUARE);
-    // Cut anywhere it is refused and harms nothing.
+    // Cut anywhere it is rejected and harms nothing.
     for n in 0..glb.len() {
         assert!(alone("a.glb", &glb[..n]).is_err(), "{n} bytes");
     }

@@ -1,4 +1,4 @@
-//! The diagnosis panel: what the mechanism is and what the run met, in words.
+//! The diagnosis panel: text descriptions of the mechanism and of the run.
 
 use super::summary::RunSummary;
 use crate::results::{Table, work_words};
@@ -193,14 +193,14 @@ fn redundant(model: &Model, topology: &Topology, q: &[Pose], total: usize) -> Se
     s
 }
 
-/// A section over all results; each line says which where there are several.
+/// A section over all results; each line states which where there are several.
 fn summary(kind: &str, model: &Model, runs: &[Run<'_>]) -> Section {
     let mut s = Section::new(match kind {
         "unique" => "Reactions that are not unique",
         "singular" => "Singular positions met",
         "work" => "Work of the integrator",
         "warnings" => "Warnings",
-        _ => "What this page leaves out",
+        _ => "Omitted from this page",
     });
     for run in runs {
         let who = if runs.len() > 1 { format!("{}: ", run.label) } else { String::new() };

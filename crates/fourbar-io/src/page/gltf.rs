@@ -55,7 +55,7 @@ impl Block {
         self.views.len() - 1
     }
 
-    /// Floats in groups of so many; their least and largest values where they are asked for.
+    /// Floats in groups of so many; their least and largest values where they are requested.
     fn floats(&mut self, values: &[f32], group: usize, bounds: bool, target: Option<u32>) -> usize {
         let bytes: Vec<u8> = values.iter().flat_map(|x| x.to_le_bytes()).collect();
         let view = self.view(&bytes, target);
@@ -210,7 +210,8 @@ fn shown(model: &Model, id: BodyId, folder: Option<&Path>, warnings: &mut Vec<Di
             }
             (Shape::Mesh { file, .. }, None) => {
                 let message = format!("the mesh `{file}` of `{}` is not shown: the mechanism has no folder to find it in", b.name);
-                warnings.push(Diagnostic::new("W080", message).name(&b.name).help("save the mechanism to a file beside its meshes"));
+                warnings
+                    .push(Diagnostic::new("W080", message).name(&b.name).help("save the mechanism to a file in the folder of its meshes"));
             }
             (other, _) => solid.shape(other),
         }

@@ -5,6 +5,7 @@ use crate::examples::{Example, grouped};
 use crate::pack;
 use fourbar::Diagnostic;
 use fourbar::model::Model;
+use fourbar::study::Study;
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -20,6 +21,8 @@ pub struct LiveFile<'a> {
     pub text: &'a str,
     /// Parameters that have another value.
     pub set: &'a [(String, String)],
+    /// The study of the page: what of it differs from that of the file stays in force in the page.
+    pub study: &'a Study,
     /// Whether the shipped models can be chosen in the page.
     pub playground: bool,
 }
@@ -29,6 +32,14 @@ pub fn has_engine() -> bool {
     !ENGINE.is_empty()
 }
 
+/// Settings of a study that differ from those of the file, by their names.
+fn settings(model: &Model, study: &Study) -> Value {
+    let (Ok(Value::Object(own)), Ok(file)) = (serde_json::to_value(study), serde_json::to_value(Study::of(model))) else {
+        return json!({});
+    };
+    Value::Object(own.into_iter().filter(|(name, x)| *x != file[name]).collect())
+}
+
 /// Makes a live page, which shows a result until its reader takes hold of the mechanism. See [`super::page`].
 pub fn live_page(model: &Model, folder: Option<&Path>, results: &[Shown<'_>], live: &LiveFile<'_>) -> Result<Page, Diagnostic> {
     if !has_engine() {
@@ -36,7 +47,7 @@ pub fn live_page(model: &Model, folder: Option<&Path>, results: &[Shown<'_>], li
             .help("build it with `cargo xtask wasm` and build the program again; `fourbar view` without `--live` needs none"));
     }
     let (mut value, warnings) = data(model, folder, results)?;
-    value["live"] = json!({"file": live.name, "text": live.text, "set": live.set});
+    value["live"] = json!({"file": live.name, "text": live.text, "set": live.set, "study": settings(model, live.study)});
     if live.playground {
         let entry = |group: &str, e: Example| json!({"name": e.listed(), "group": group, "title": e.title(), "purpose": e.purpose(), "text": e.text});
         let gallery = grouped().into_iter().flat_map(|(group, list)| list.into_iter().map(move |e| entry(group, e)));

@@ -1,6 +1,6 @@
 //! One self-contained HTML page: motion, plots and diagnosis of one or more results of a mechanism.
 //!
-//! The page itself is built in `viewer/` and embedded here; `viewer/DATA.md` says what its data look like.
+//! The page itself is built in `viewer/` and embedded here; `viewer/DATA.md` states what its data look like.
 
 mod animation;
 mod diagnosis;
@@ -27,12 +27,14 @@ use crate::results::Table;
 use diagnosis::Run;
 use fourbar::Diagnostic;
 use fourbar::diagnostic::nearest;
-use fourbar::events::Happened;
+use fourbar::event::Action;
+use fourbar::events::{Happened, Kind};
 use fourbar::model::Model;
 use fourbar::topology::Topology;
 use fourbar::trajectory::Trajectory;
 use motion::Poses;
 use serde_json::{Value, json};
+use std::collections::HashSet;
 use std::path::Path;
 
 const TEMPLATE: &str = include_str!(concat!(env!("OUT_DIR"), "/page.html"));
@@ -117,7 +119,7 @@ pub fn data(model: &Model, folder: Option<&Path>, results: &[Shown<'_>]) -> Resu
         p.value.insert("formulation".into(), json!(r.summary.formulation));
         p.value.insert("integrator".into(), json!(r.summary.integrator));
         if !r.summary.events.is_empty() {
-            p.value.insert("events".into(), happened(until(&r.summary.events, r.table)));
+            p.value.insert("events".into(), happened(model, until(&r.summary.events, r.table)));
         }
         if k > 0 {
             let bases = p.value["times"].as_array().map_or(0, Vec::len);
@@ -163,7 +165,7 @@ fn until<'a>(events: &'a [Happened], table: &Table) -> &'a [Happened] {
 }
 
 /// What happened as pages list it.
-pub fn happened(events: &[Happened]) -> Value {
+pub fn happened(model: &Model, events: &[Happened]) -> Value {
     let list = events.iter().map(|h| {
         let mut line = json!({"t": h.t, "name": h.name, "kind": h.kind.word()});
         for (key, x) in [("impulse", h.impulse), ("lost", h.lost)] {
@@ -174,9 +176,52 @@ pub fn happened(events: &[Happened]) -> Value {
         if h.speed != [0.0; 2] && h.speed.iter().all(|x| x.is_finite()) {
             line["speed"] = json!(h.speed);
         }
+        let event = model.events.iter().find(|e| h.kind == Kind::Event && e.name == h.name);
+        for (key, name) in event.iter().flat_map(|e| &e.actions).filter_map(|a| changed(model, a)) {
+            match line[key].as_array_mut() {
+                Some(list) => list.push(json!(name)),
+                None => line[key] = json!([name]),
+            }
+        }
         line
     });
     list.collect()
+}
+
+/// Whether a joint is not there at the start, because an event puts it in.
+fn comes_later(model: &Model, joint: usize) -> bool {
+    let puts_in = |a: &Action| matches!(a, Action::Joint(k, true) if *k == joint);
+    model.joints[joint].open && model.events.iter().flat_map(|e| &e.actions).any(puts_in)
+}
+
+/// Names of joints, drives and forces that are not there at a time.
+fn absent<'a>(model: &'a Model, events: &[Happened], t: f64) -> HashSet<&'a str> {
+    let mut out: HashSet<&str> =
+        (0..model.joints.len()).filter(|k| comes_later(model, *k)).map(|k| model.joints[k].name.as_str()).collect();
+    for h in events.iter().take_while(|h| h.t <= t).filter(|h| h.kind == Kind::Event) {
+        let event = model.events.iter().find(|e| e.name == h.name);
+        for (key, name) in event.iter().flat_map(|e| &e.actions).filter_map(|a| changed(model, a)) {
+            match key {
+                "off" => out.insert(name),
+                "on" => out.remove(name),
+                _ => false,
+            };
+        }
+    }
+    out
+}
+
+/// What an action does to the structure of a mechanism, and to which of its elements.
+fn changed<'a>(model: &'a Model, action: &Action) -> Option<(&'static str, &'a str)> {
+    let switch = |on: bool| if on { "on" } else { "off" };
+    Some(match *action {
+        Action::Joint(k, on) => (switch(on), &model.joints[k].name),
+        Action::Drive(k, on) => (switch(on), &model.drives[k].name),
+        Action::Force(k, on) => (switch(on), &model.forces[k].0),
+        Action::Lock(k) => ("locked", &model.joints[k].name),
+        Action::Release(k) => ("freed", &model.joints[k].name),
+        Action::Set(..) | Action::Stop => return None,
+    })
 }
 
 /// Names in the plots of the file that no result has a column for. Poses and magnitudes are columns of pages too.

@@ -20,7 +20,7 @@ use std::path::Path;
 
 /// What drawing needs besides the model.
 pub struct Drawing<'a> {
-    /// Folder of the mesh files; without it they are left out with a warning.
+    /// Folder of the mesh files; without it they are omitted with a warning.
     pub folder: Option<&'a Path>,
     /// Joints with reactions that are not unique.
     pub not_unique: Vec<&'a str>,
@@ -78,12 +78,15 @@ impl<'a> Drawing<'a> {
 
     fn joints(&self, model: &Model) -> Vec<Value> {
         let frame = |b: BodyId, f: &Frame| json!({"at": v3(&(model.bodies[b.index()].com + f.s)), "axis": v3(&f.axis(2))});
-        let joints = model.joints.iter().map(|j| {
+        let joints = model.joints.iter().enumerate().map(|(k, j)| {
             let mut joint = json!({
                 "name": j.name, "type": j.kind.name(), "bodies": j.bodies.map(|b| model.body_name(b)),
                 "base": frame(j.bodies[0], &j.F), "moving": frame(j.bodies[1], &j.M),
                 "unique": !self.not_unique.contains(&j.name.as_str()),
             });
+            if super::comes_later(model, k) {
+                joint["open"] = json!(true);
+            }
             if let Some(drawn) = j.kind.drawn() {
                 // The curve in the frame of the base, and the radius of what follows it.
                 let (frame, com) = (&j.F, model.bodies[j.bodies[0].index()].com);
@@ -123,7 +126,8 @@ impl<'a> Drawing<'a> {
     fn mesh(&mut self, body: &str, file: &str, scale: f64, stand: &Isometry3<f64>) -> Result<Option<Value>, Diagnostic> {
         let Some(folder) = self.folder else {
             let message = format!("the mesh `{file}` of `{body}` is not shown: the mechanism has no folder to find it in");
-            self.warnings.push(Diagnostic::new("W080", message).name(body).help("save the mechanism to a file beside its meshes"));
+            self.warnings
+                .push(Diagnostic::new("W080", message).name(body).help("save the mechanism to a file in the folder of its meshes"));
             return Ok(None);
         };
         let m = match self.known.entry(file.to_string()) {

@@ -147,7 +147,7 @@ pub fn turn(a: &[f64; 4], b: &[f64; 4]) -> f64 {
     4.0 * (0.5 * chord).min(1.0).asin()
 }
 
-/// One result packed, and what was left out.
+/// One result packed, and what was omitted.
 pub struct Packed {
     /// The object of the page.
     pub value: Map<String, Value>,
@@ -228,7 +228,7 @@ fn nth(n: usize) -> String {
     format!("{n}{ending}")
 }
 
-/// Places of the columns that the page gets, at most `most`, and how many are left out. Time and poses are elsewhere.
+/// Places of the columns that the page gets, at most `most`, and how many are omitted. Time and poses are elsewhere.
 pub fn choose(model: &Model, table: &Table, most: usize) -> (Vec<usize>, usize) {
     let bodies: std::collections::HashSet<&str> = model.bodies.iter().map(|b| b.name.as_str()).collect();
     let mut ranked: Vec<(usize, usize)> = Vec::new();

@@ -1,4 +1,4 @@
-//! Results read back for a page: the trajectory, what the summary tells, and which mechanism it was.
+//! Results read back for a page: the trajectory, the summary, and the mechanism.
 
 use super::summary::RunSummary;
 use crate::disk::{PART, part, read_bounded};
@@ -41,7 +41,7 @@ pub fn read_stored(path: &Path) -> Result<Stored, Diagnostic> {
         .unwrap_or_default();
     let model = Some(own(MODEL)).filter(|m| m.is_file()).unwrap_or_else(|| folder.join(MODEL));
     if !model.is_file() {
-        let message = format!("`{}` does not hold the mechanism of the result ({MODEL})", folder.display());
+        let message = format!("`{}` does not contain the mechanism of the result ({MODEL})", folder.display());
         return Err(Diagnostic::new("U012", message).help("run the mechanism again with `--out`, or view the mechanism file itself"));
     }
     let label =

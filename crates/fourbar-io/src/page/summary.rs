@@ -1,4 +1,4 @@
-//! What a run has to say besides its rows, whether it has just ended or is read back from its folder.
+//! The summary of a run, whether it has just ended or is read back from its folder.
 
 use fourbar::Diagnostic;
 use fourbar::events::Happened;

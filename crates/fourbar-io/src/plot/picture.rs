@@ -3,7 +3,22 @@
 use super::{Curve, label, labels, range, short, ticks};
 
 /// Okabe and Ito's colours, the yellow left out: it is too faint on white.
-const COLOURS: [[u8; 3]; 7] = [[0, 114, 178], [213, 94, 0], [0, 158, 115], [204, 121, 167], [86, 180, 233], [230, 159, 0], [0, 0, 0]];
+const COLOURS: [[u8; 3]; 14] = [
+    [0, 114, 178],
+    [213, 94, 0],
+    [0, 158, 115],
+    [204, 121, 167],
+    [86, 180, 233],
+    [230, 159, 0],
+    [0, 0, 0],
+    [130, 60, 0],
+    [90, 40, 170],
+    [130, 130, 0],
+    [200, 0, 60],
+    [0, 80, 60],
+    [130, 130, 130],
+    [150, 110, 220],
+];
 const INK: [u8; 3] = [0x33, 0x33, 0x33];
 const GRID: [u8; 3] = [0xe4, 0xe4, 0xe4];
 const FRAME: [u8; 3] = [0x66, 0x66, 0x66];
@@ -54,7 +69,7 @@ pub struct Scale {
     pub equal: bool,
 }
 
-/// Numbers as they go on the paper: logarithms where wanted, of positive numbers only.
+/// Numbers as they are drawn: logarithms where wanted, of positive numbers only.
 fn placed(values: &[f64], log: bool) -> Vec<f64> {
     values
         .iter()

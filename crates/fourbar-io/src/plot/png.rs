@@ -1,4 +1,4 @@
-//! Curves as a PNG picture: the marks of the plot painted with a font that the program carries with it.
+//! Curves as a PNG picture: the marks of the plot drawn with an embedded font.
 
 use super::Curve;
 use super::picture::{Anchor, H, Mark, Scale, W, picture};

@@ -64,7 +64,7 @@ fn hex([r, g, b]: &[u8; 3]) -> String {
     format!("#{r:02x}{g:02x}{b:02x}")
 }
 
-/// A text as it stands in XML.
+/// A text as it is in XML.
 pub(crate) fn escaped(text: &str) -> String {
     text.chars()
         .map(|c| match c {

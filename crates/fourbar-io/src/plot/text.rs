@@ -1,6 +1,6 @@
 //! A plot of dots for the terminal: each character cell holds two by four of them.
 
-use super::{label, range, short};
+use super::{label, range, rounded, short};
 
 /// What to draw and how large.
 #[derive(Clone, Copy, Debug)]
@@ -48,7 +48,7 @@ pub fn text_plot(plot: &TextPlot<'_>, x: &[f64], y: &[f64]) -> String {
         }
         last = Some((u, v));
     }
-    let (top, bottom) = (short(y1), short(y0));
+    let [top, bottom] = [y1, y0].map(|y| short(rounded(y, y1 - y0)));
     let margin = top.len().max(bottom.len());
     let mut out = format!("{:margin$}  {}\n", "", label(plot.y.0, plot.y.1));
     for (k, line) in field.chunks(plot.width.max(2)).enumerate() {
@@ -62,7 +62,8 @@ pub fn text_plot(plot: &TextPlot<'_>, x: &[f64], y: &[f64]) -> String {
         out.push('\n');
     }
     out += &format!("{:margin$} +{}\n", "", "-".repeat(plot.width.max(2)));
-    let (left, right, name) = (short(x0), short(x1), label(plot.x.0, plot.x.1));
+    let [left, right] = [x0, x1].map(|x| short(rounded(x, x1 - x0)));
+    let name = label(plot.x.0, plot.x.1);
     let room = (plot.width.max(2)).saturating_sub(left.len() + right.len() + name.len());
     let before = room / 2;
     out += &format!("{:margin$}  {left}{:before$}{name}{:after$}{right}\n", "", "", "", after = room - before);

@@ -34,7 +34,7 @@ impl Reader<'_> {
         }
     }
 
-    /// A plain number without a unit has the dimension that is asked for, whatever it is.
+    /// A plain number without a unit has the dimension that is requested, whatever it is.
     fn carried_number(&mut self, node: &Node, key: &str, d: Dimension, path: &Path<'_>) -> Option<f64> {
         match self.behind(node, key) {
             Some(behind) => self.number(behind, Some(d), &path.key(key)),

@@ -1,8 +1,8 @@
-//! Named expressions that name each other, in any order: each is settled after those it needs.
+//! Named expressions that refer to each other, in any order: each is evaluated after those it needs.
 
 /// Entries by number, some of which need others first.
 pub(super) trait Chain {
-    /// Whether an entry is read or refused.
+    /// Whether an entry is read or rejected.
     fn settled(&self, entry: usize) -> bool;
     /// Settles an entry, or gives the one that is needed first.
     fn settle(&mut self, entry: usize) -> Result<(), usize>;

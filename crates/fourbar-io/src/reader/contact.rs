@@ -48,7 +48,7 @@ impl Reader<'_> {
             }
             (None, None) => {
                 if !x.misspells("between") && !x.misspells("among") {
-                    let d = Diagnostic::new("M013", format!("contact `{}` does not say what touches what", x.name))
+                    let d = Diagnostic::new("M013", format!("contact `{}` does not define its two sides", x.name))
                         .help(
                             "give `between: [{body: A, radius: 10 mm}, {plane: {normal: [0, 0, 1]}}]`, or `among: [ball*]` with a `radius`",
                         )
@@ -88,7 +88,7 @@ impl Reader<'_> {
         if let [first, second, ..] = shapes.as_slice() {
             self.conflict(
                 format!("a side of a contact has both `{first}` and `{second}`"),
-                "give each shape a contact of its own",
+                "give each shape a separate contact",
                 span,
                 path,
             );

@@ -1,4 +1,4 @@
-//! Two columns of a file of numbers, with the lines they stand on.
+//! Two columns of a file of numbers, with their line numbers.
 
 use crate::tree::shorten;
 use fourbar::diagnostic::nearest;
@@ -8,7 +8,7 @@ pub(crate) const MAX_BYTES: u64 = 64 << 20;
 /// Most points of a table.
 pub(crate) const MAX_POINTS: usize = 1_000_000;
 
-/// A column as it is asked for.
+/// A column as it is requested.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Column {
     /// Counted from 1.
@@ -46,7 +46,7 @@ fn cells(line: &str, separator: Option<char>) -> Vec<&str> {
     }
 }
 
-/// Reads two columns. Empty lines and those that start with `#` are left out; a first line that holds no numbers is the heading.
+/// Reads two columns. Empty lines and those that start with `#` are omitted; a first line that holds no numbers is the heading.
 pub(crate) fn read(text: &str, columns: &[Column; 2]) -> Result<Vec<Row>, Fault> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut lines = text.lines().enumerate().filter(|(_, l)| !l.trim().is_empty() && !l.trim_start().starts_with('#')).peekable();

@@ -31,7 +31,7 @@ impl Reader<'_> {
             (Some(points), None) => Some(CurveSpec { points: CurvePoints::Space(points), closed }),
             (Some(_), Some(_)) => {
                 let message = format!("curve `{}` has a `plane` and points of three numbers", x.name);
-                self.conflict(message, "points of three numbers lie in a plane of their own: leave `plane` out", span, path);
+                self.conflict(message, "points of three numbers define their own plane: omit `plane`", span, path);
                 None
             }
             (None, _) => {

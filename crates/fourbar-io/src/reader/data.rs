@@ -147,7 +147,7 @@ impl<'a> Reader<'a> {
         if exclude(self, "points", "file", "keep one of them")
             || exclude(self, "points", "x", "columns belong to a `file`")
             || exclude(self, "points", "y", "columns belong to a `file`")
-            || exclude(self, "ends", "slopes", "the slopes say what the ends do: keep one of them")
+            || exclude(self, "ends", "slopes", "the slopes already define the ends: keep one of them")
         {
             return None;
         }
@@ -182,7 +182,7 @@ impl<'a> Reader<'a> {
             None => None,
         };
         if ends == TableEnds::Periodic && outside.is_some() {
-            self.conflict(format!("table `{}` repeats and has no outside", x.name), "leave out `outside`", x.span_of("outside"), path);
+            self.conflict(format!("table `{}` repeats and has no outside", x.name), "remove `outside`", x.span_of("outside"), path);
             return None;
         }
         let dimension = |u: Option<super::data::Written>| u.map(|u| u.dimension);

@@ -48,7 +48,7 @@ impl Reader<'_> {
             (Some(body), _) => Some(Place { body, at: place.at.unwrap_or(At::Body([0.0; 3])) }),
             (None, Some(body)) => Some(Place { body: body.clone(), at: place.at.unwrap_or(At::Body([0.0; 3])) }),
             (None, None) => {
-                let message = format!("`{key}` of `{}` does not say on which body it is", x.name);
+                let message = format!("`{key}` of `{}` does not name its body", x.name);
                 self.complain(
                     "M013",
                     message,
@@ -92,7 +92,7 @@ impl Reader<'_> {
         match ["on", "place"].into_iter().find(|k| x.has(k)) {
             Some(key) => self.one_place(x, key),
             None => {
-                self.needs(x, "`on`", "say where it is: `on: {body: NAME, at: [x, y, z]}`");
+                self.needs(x, "`on`", "give its place: `on: {body: NAME, at: [x, y, z]}`");
                 None
             }
         }
@@ -375,7 +375,7 @@ impl Given for Values<'_, '_> {
                 r.needs(
                     x,
                     "`on` or `body`",
-                    "say where it acts: `on: {body: NAME, at: [x, y, z]}`, or `body: NAME` for the centre of mass",
+                    "give the point of action: `on: {body: NAME, at: [x, y, z]}`, or `body: NAME` for the centre of mass",
                 );
                 None
             }
@@ -395,7 +395,7 @@ impl Given for Values<'_, '_> {
             (Some(place), _) => r.settle(x, key, place, None).map(|p| p.body),
             (None, Some(body)) => Some(body),
             (None, None) => {
-                r.needs(x, "`body`", "say on which body it acts");
+                r.needs(x, "`body`", "name the body on which it acts");
                 None
             }
         }

@@ -140,7 +140,7 @@ impl Reader<'_> {
         good
     }
 
-    /// How the study handles events, where it says so.
+    /// How the study handles events, where it reports this.
     pub(super) fn study_events(&mut self, node: &Node, path: &Path<'_>) -> EventSettings {
         let default = EventSettings::default();
         let Content::Map(entries) = &node.content else { return default };

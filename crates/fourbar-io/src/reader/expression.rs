@@ -85,12 +85,12 @@ struct Resolver<'r, 'a> {
     variables: Vec<StateVariable>,
     /// Whether the time counts as a plain number, which scales a quantity and leaves its dimension.
     plain_time: bool,
-    /// `None` where one was refused.
+    /// `None` where one was rejected.
     tables: &'r HashMap<String, Option<Table>>,
     functions: &'r Functions,
     /// A function that must be read first.
     open: Option<usize>,
-    /// Set when a refused function was met.
+    /// Set when a rejected function was met.
     refused: bool,
 }
 
@@ -99,7 +99,7 @@ pub(super) struct Parsed {
     pub result: Result<(Expr, Kind), ExprError>,
     /// What its variables mean; in a function of time there is but the time.
     pub variables: Vec<StateVariable>,
-    /// Whether it rests on something that was refused, and reported.
+    /// Whether it rests on something that was rejected, and reported.
     pub poisoned: bool,
     /// A parameter whose name was read as a unit.
     pub shadowed: Option<String>,
@@ -192,7 +192,7 @@ impl Names for Resolver<'_, '_> {
 
     fn table(&mut self, name: &str) -> Option<Table> {
         let found = self.tables.get(name);
-        // Of a table that was refused nothing more is said.
+        // Of a table that was rejected nothing more is said.
         self.refused |= matches!(found, Some(None));
         found?.clone().or_else(|| TableSpec::new(vec![[0.0, 1.0], [1.0, 1.0], [2.0, 1.0]]).table(name).ok())
     }
@@ -325,7 +325,7 @@ impl<'a> Reader<'a> {
         }
         let Parsed { result, variables, poisoned, shadowed, .. } = self.parsed(written, scope);
         match result {
-            // A parameter that was refused has been complained of already.
+            // A parameter that was rejected has been complained of already.
             _ if poisoned => None,
             Ok((expr, kind)) => {
                 // With the time in it a value may lack the units of its factors, but those it has cannot be of something else.
@@ -391,7 +391,7 @@ impl<'a> Reader<'a> {
                 number / std::f64::consts::TAU
             ),
         )
-        .help(format!("for degrees write `{number} deg`; to say radians, write `{number} rad`"))
+        .help(format!("for degrees write `{number} deg`; for radians write `{number} rad`"))
         .at(path.to_string());
         self.warn(d);
     }
@@ -402,16 +402,17 @@ impl<'a> Reader<'a> {
         let (code, help) = match &error.kind {
             E::Empty | E::Syntax { .. } => (
                 "M020",
-                "numbers, names, + - * / ^, parentheses and functions make an expression; quote it where it holds a comma or a bracket"
+                "numbers, names, + - * / ^, parentheses and functions form an expression; quote it if it contains a comma or a bracket"
                     .to_string(),
             ),
             E::UnknownName(name) if self.inputs.contains(name.as_str()) || self.states.contains(name.as_str()) => (
                 "M602",
-                "inputs may stand in `speed` and `acceleration` of drives, inputs and states in forces and in rates of states".to_string(),
+                "inputs may be used in `speed` and `acceleration` of drives, inputs and states in forces and in rates of states"
+                    .to_string(),
             ),
             E::UnknownName(name) if scope == Scope::Time && self.functions.input(name).is_some() => (
                 "M602",
-                "functions of inputs may stand in `speed` and `acceleration` of drives, in forces and in rates of states".to_string(),
+                "functions of inputs may be used in `speed` and `acceleration` of drives, in forces and in rates of states".to_string(),
             ),
             E::UnknownName(name) => ("M021", self.unknown_name_help(name, scope)),
             E::UnknownFunction(name) if self.functions.names().any(|f| f == name) => {
@@ -454,7 +455,7 @@ impl<'a> Reader<'a> {
 
     fn unknown_name_help(&self, name: &str, scope: Scope) -> String {
         if name == "t" {
-            return "time functions may stand in drives, constraints and forces".into();
+            return "time functions may be used in drives, constraints and forces".into();
         }
         let base = name.split('.').next().unwrap_or(name);
         if let Scope::State(_) = scope
@@ -471,7 +472,7 @@ impl<'a> Reader<'a> {
         }
         if name.contains('.') && self.coordinate(name).is_some() {
             return match scope {
-                Scope::Constant => "here a constant is needed; coordinates may stand in forces, outputs and rates of states".into(),
+                Scope::Constant => "here a constant is needed; coordinates may be used in forces, outputs and rates of states".into(),
                 _ => format!(
                     "this must be a function of the time `t` alone; an `actuator` may use `{name}` in its `effort`, and a `gear` couples two joints"
                 ),
@@ -481,7 +482,7 @@ impl<'a> Reader<'a> {
             return format!("no joint or point is called `{}`, and this must be a function of the time `t` alone", shorten(base));
         }
         if self.tables.contains_key(name) {
-            return format!("`{name}` is a table: say where it is read, `{name}(x)`");
+            return format!("`{name}` is a table: give its argument, `{name}(x)`");
         }
         if scope == Scope::Constant && self.functions.names().any(|f| f == name) {
             return format!("the function `{name}` changes with time; here a constant is needed");

@@ -88,7 +88,7 @@ impl Reader<'_> {
             let path = top.key(&name);
             let mut state = State::Open;
             let taken = match name.as_str() {
-                "pi" => Some("`pi` is a number that every expression knows"),
+                "pi" => Some("`pi` is a predefined constant"),
                 _ if self.parameters.names().any(|p| p == name) => Some("a parameter has this name"),
                 _ if self.tables.contains_key(name.as_str()) => Some("a table has this name"),
                 _ => None,

@@ -149,7 +149,7 @@ impl Reader<'_> {
         };
         let Some(folder) = self.folder else {
             let d = Diagnostic::new("M662", format!("the mesh `{file}` cannot be read: the mechanism has no folder to find it in"));
-            return refuse(self, d.help("save the mechanism to a file beside its meshes"));
+            return refuse(self, d.help("save the mechanism to a file in the folder of its meshes"));
         };
         let (mesh, bytes) = match mesh::read(folder, &file).and_then(|m| Ok((m, mesh::bytes(folder, &file)?))) {
             Ok(read) => read,

@@ -204,7 +204,7 @@ fn refused(problems: Vec<Located>, source: &str) -> Error {
 
 /// Problems with line and column, in the order of the file.
 fn located(mut problems: Vec<Located>, source: &str) -> Vec<Diagnostic> {
-    // What has no place comes from the command line, and may be the cause of the rest; or it says that there is more.
+    // What has no place comes from the command line, and may be the cause of the rest; or it states that there is more.
     problems.sort_by_key(|(d, span)| match span {
         Some(span) => span.start() + 1,
         None if d.code.0 == "M099" => usize::MAX,

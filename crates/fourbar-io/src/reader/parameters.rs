@@ -45,18 +45,18 @@ pub(crate) struct Parameters {
 /// Finds parameters while one expression is parsed.
 pub(crate) struct Lookup<'r> {
     parameters: &'r Parameters,
-    /// Set when a refused parameter was met.
+    /// Set when a rejected parameter was met.
     pub poisoned: bool,
     /// Parameters that must be computed first.
     open: Option<usize>,
-    /// Whether any parameter was asked for.
+    /// Whether any parameter was requested.
     reads: bool,
     /// A parameter whose name was read as a unit.
     pub shadowed: Option<String>,
 }
 
 impl Lookup<'_> {
-    /// Whether a compound unit goes on with this word, which may also be the name of a parameter.
+    /// Whether a compound unit continues with this word, which may also be the name of a parameter.
     pub fn further_unit(&mut self, name: &str) -> bool {
         let is_unit = unit(name).is_some();
         if is_unit && self.parameters.index.contains_key(name) {
@@ -272,7 +272,7 @@ impl Chain for Dependent<'_, '_> {
             Written::Option(_) => Span::new(0, 0),
         };
         let d = Diagnostic::new("M033", format!("parameters depend on each other in a circle: {}", chain::circle(&names)))
-            .help("give one of them a value of its own")
+            .help("give one of them a value that does not depend on the others")
             .at(format!("{}.{}", self.0.parameters_at, names[0]))
             .names(names);
         self.0.problem(d, span);

@@ -91,7 +91,7 @@ pub(crate) fn suggest<'a>(word: &str, known: impl Iterator<Item = &'a str> + Clo
     }
 }
 
-/// What stands behind keys that are often given in another form.
+/// What is behind keys that are often given in another form.
 const EXAMPLES: &[(&str, &str)] = &[
     ("gravity", "gravity: [0, 0, -9.81]"),
     ("axis", "axis: [0, 0, 1]"),
@@ -172,7 +172,7 @@ fn section_of(kind: &str) -> Option<&'static str> {
 /// What to write for a contact.
 fn contact_help() -> String {
     match crate::keys::TOP.keys.iter().any(|k| k.name == "contacts") {
-        true => "contacts have a section of their own, `contacts:`".into(),
+        true => "contacts have a separate section, `contacts:`".into(),
         false => "there are no contacts; a `force` with `if(...)` makes a floor or a stop, see the cookbook".into(),
     }
 }
@@ -232,10 +232,10 @@ impl Reader<'_> {
             }
             (_, "velocity") if table.section == "drives" => "it is called `speed` here".into(),
             (_, "bodies" | "body") if table.section == "contacts" => {
-                "the two sides stand under `between`, such as `between: [{body: ball, radius: 20 mm}, {plane: {}}]`".into()
+                "give the two sides under `between`, such as `between: [{body: ball, radius: 20 mm}, {plane: {}}]`".into()
             }
             (_, "bodies" | "body") if table.keys.iter().any(|k| k.name == "on") => {
-                "one body is meant, at a place: `on: {body: NAME, at: [x, y, z]}`".into()
+                "give one body and a place: `on: {body: NAME, at: [x, y, z]}`".into()
             }
             _ => match key.split_once(':') {
                 Some((word, value)) if words.clone().any(|w| w == word) => {
@@ -299,11 +299,11 @@ impl Reader<'_> {
             && name.len() <= LONGEST;
         let d = if !spelled {
             Diagnostic::new("M016", format!("`{}` cannot be a name", shorten(name))).help(format!(
-                "a name starts with a letter or underscore, goes on with letters, digits, `_` or `-`, and has at most {LONGEST} characters"
+                "a name starts with a letter or underscore, continues with letters, digits, `_` or `-`, and has at most {LONGEST} characters"
             ))
         } else if TAKEN.contains(&name) {
             Diagnostic::new("M016", format!("the name `{name}` is taken"))
-                .help("`t`, `ground`, `energy` and `error` have a meaning of their own: choose another name")
+                .help("`t`, `ground`, `energy` and `error` are reserved: choose another name")
         } else {
             return true;
         };

@@ -77,7 +77,7 @@ pub(crate) struct Record {
     pub values: Vec<(&'static str, Value, Span)>,
     /// Words that are no keys, perhaps misspelled ones.
     pub unknown: Vec<String>,
-    /// Whether something in it was refused: then nothing more is said about what is missing.
+    /// Whether something in it was rejected: then nothing more is said about what is missing.
     pub broken: bool,
 }
 

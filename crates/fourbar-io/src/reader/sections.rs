@@ -127,7 +127,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Top-level keys: unknown ones are refused, simple ones read, sections checked to be groups.
+    /// Top-level keys: unknown ones are rejected, simple ones read, sections checked to be groups.
     fn top(&mut self, entries: &'a [(Text, Node)]) -> Record {
         let mut record = Record {
             path: String::new(),
@@ -288,7 +288,7 @@ impl<'a> Reader<'a> {
                 Some(DriveSpec { joint: x.text("joint")?, quantity: *quantity, value: x.function(key)?, inputs: Vec::new() })
             }
             [] => {
-                let d = Diagnostic::new("M013", format!("drive `{}` does not say what it drives", x.name))
+                let d = Diagnostic::new("M013", format!("drive `{}` does not name what it drives", x.name))
                     .help("give `angle`, `distance`, `speed` or `acceleration` as a function of `t`")
                     .at(path.to_string());
                 self.problem(d, x.span);

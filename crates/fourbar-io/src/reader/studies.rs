@@ -1,4 +1,4 @@
-//! What a file asks of sweeps, tolerances and optimisations.
+//! Reads the settings of sweeps, tolerances and optimisations from a file.
 
 use super::{Path, Reader};
 use crate::keys::{OPTIMIZE, SWEEP, TOLERANCE};
@@ -7,7 +7,7 @@ use crate::tree::{Content, Node, Text};
 use fourbar::Diagnostic;
 
 impl Reader<'_> {
-    /// Reads what stands under `study:` for other verbs than `run`, and the tolerances. Numbers and names in it are checked by these
+    /// Reads what is under `study:` for other verbs than `run`, and the tolerances. Numbers and names in it are checked by these
     /// verbs, which know the columns.
     pub(crate) fn read_studies(&mut self, study: Option<&(Text, Node)>, tolerances: Option<&(Text, Node)>) {
         if let Some((_, node)) = study

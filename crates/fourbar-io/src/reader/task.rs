@@ -29,7 +29,7 @@ impl Reader<'_> {
         let of_points = ["closed", "profile", "start", "duration"].into_iter().find(|k| x.has(k));
         if let (None, Some(word)) = (&through, of_points) {
             let d = Diagnostic::new("M014", format!("path `{}` has `{word}`, but no points `through` which it goes", x.name));
-            self.problem(d.help("functions of `t` say themselves when and how fast").at(path.to_string()), x.span_of(word));
+            self.problem(d.help("functions of `t` already define the timing").at(path.to_string()), x.span_of(word));
             return None;
         }
         Some(PathSpec { point: x.text("point")?, coordinates, through, keep: x.names("keep").unwrap_or_default() })

@@ -1,4 +1,4 @@
-//! Reads what stands behind a key, as its table demands.
+//! Reads the value of a key as its table specifies.
 
 use super::expression::Scope;
 use super::problem::comma_inside;
@@ -15,7 +15,7 @@ use std::path::{Component, Path as FilePath};
 const PLAIN: Option<Dimension> = Some(Dimension::NONE);
 
 impl Reader<'_> {
-    /// Reads a group of keys; what cannot be read is complained of and left out.
+    /// Reads a group of keys; what cannot be read is complained of and omitted.
     pub(crate) fn record(
         &mut self,
         table: &'static Table,
@@ -75,7 +75,7 @@ impl Reader<'_> {
         if !missing.is_empty() {
             self.missing_keys(table, &missing, key.span, path);
         }
-        // A value that rests on a refused parameter is lost without another complaint.
+        // A value that rests on a rejected parameter is lost without another complaint.
         record.broken = self.problems.len() > before || lost && !self.problems.is_empty();
         Some(record)
     }
@@ -427,7 +427,10 @@ impl Reader<'_> {
                 // A link may lead elsewhere.
                 (Ok(folder), Ok(target)) if !target.starts_with(&folder) => Some(outside("leads outside the folder of the model")),
                 (Ok(_), Ok(target)) if target.is_file() => None,
-                _ => Some(Diagnostic::new("M041", format!("there is no file `{}` beside the model", shorten(&name))).at(path.to_string())),
+                _ => Some(
+                    Diagnostic::new("M041", format!("there is no file `{}` in the folder of the model", shorten(&name)))
+                        .at(path.to_string()),
+                ),
             };
             if let Some(d) = problem {
                 self.problem(d, node.span);

@@ -1,4 +1,4 @@
-//! What stands beside the rows of a result so that it can be run again: the mechanism file, and the files that belong to it.
+//! The files stored with a result so that it can be run again: the mechanism file and the files it refers to.
 
 use crate::disk::read_bounded;
 use crate::mesh;
@@ -24,7 +24,8 @@ impl SideFile {
     /// Its bytes.
     pub fn bytes(&self) -> Result<Vec<u8>, Diagnostic> {
         read_bounded(&self.source, mesh::MAX_BYTES).map_err(|why| {
-            Diagnostic::new("M081", format!("the file `{}` beside the model cannot be read: {why}", self.name)).help("export it again")
+            Diagnostic::new("M081", format!("the file `{}` in the folder of the model cannot be read: {why}", self.name))
+                .help("export it again")
         })
     }
 
@@ -35,7 +36,7 @@ impl SideFile {
     }
 }
 
-/// The files of a mechanism that stands in `folder`, each once: its meshes, and the files of its tables, `data`.
+/// The files of a mechanism that is in `folder`, each once: its meshes, and the files of its tables, `data`.
 pub(crate) fn side_files(model: &Model, data: &[(String, String)], folder: Option<&Path>) -> Result<Vec<SideFile>, Diagnostic> {
     let mut list: Vec<SideFile> = Vec::new();
     let mut seen = HashSet::new();

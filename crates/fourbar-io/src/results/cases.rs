@@ -200,11 +200,11 @@ fn split(line: &str) -> Option<Vec<String>> {
     (!quotes).then_some(cells)
 }
 
-/// The rows of a file, an unfinished last line left out, and the length of what was read.
+/// The rows of a file, an unfinished last line omitted, and the length of what was read.
 fn rows_of(path: &Path, plan: &SweepPlan) -> Result<(Vec<CaseRow>, u64), Diagnostic> {
     let spoilt = |why: String| {
-        Diagnostic::new("U433", format!("`{}` does not belong to the plan beside it: {why}", path.display()))
-            .help("the folder was changed by hand; start the sweep again with `--force`, or in another folder")
+        Diagnostic::new("U433", format!("`{}` does not belong to the plan in its folder: {why}", path.display()))
+            .help("the folder was edited; start the sweep again with `--force`, or in another folder")
     };
     let text = read_text_bounded(path, MOST).map_err(spoilt)?;
     let mut lines = text.split_inclusive('\n').filter(|l| l.ends_with('\n'));
@@ -300,20 +300,20 @@ impl SweepFolder {
     /// The same, and whether its tables are written as Parquet too.
     fn plan_with_format(path: &Path) -> Result<(SweepPlan, bool), Diagnostic> {
         let refused = |why: String| {
-            Diagnostic::new("U432", format!("`{}` holds no sweep: {why}", path.display()))
+            Diagnostic::new("U432", format!("`{}` contains no sweep: {why}", path.display()))
                 .help("give the folder that `fourbar sweep FILE --out DIR` wrote")
         };
         let text = read_text_bounded(&path.join(PLAN), 64 << 20).map_err(|e| refused(format!("`{PLAN}` cannot be read: {e}")))?;
         let value: Value = serde_json::from_str(&text).map_err(|_| refused(format!("`{PLAN}` is not complete")))?;
         let plan: SweepPlan = serde_json::from_value(value.clone()).map_err(|e| refused(format!("`{PLAN}` is not a plan: {e}")))?;
         if value["hash"] != json!(plan.hash()) {
-            return Err(refused(format!("`{PLAN}` was changed by hand")));
+            return Err(refused(format!("`{PLAN}` was edited")));
         }
         Ok((plan, value["parquet"] == true))
     }
 
     /// Opens a folder for a plan, a new one or that of the same plan. Rows that are there stay where `resume`; else a folder with rows of
-    /// this shard is refused unless `force`, which takes them away. With `parquet` tables are written in that form too.
+    /// this shard is rejected unless `force`, which takes them away. With `parquet` tables are written in that form too.
     pub fn open(
         path: &Path,
         plan: SweepPlan,
@@ -322,7 +322,7 @@ impl SweepFolder {
         [resume, force, parquet]: [bool; 3],
     ) -> Result<Self, Diagnostic> {
         if parquet {
-            // Whoever asks for what cannot be had is told before anything is computed.
+            // Whoever requires what cannot be had is told before anything is computed.
             parquet::available()?;
         }
         std::fs::create_dir_all(path).map_err(|e| unwritable(path, &e))?;
@@ -334,13 +334,13 @@ impl SweepFolder {
             let (old, stored) = Self::plan_with_format(path)?;
             parquet |= stored;
             if old.hash() != plan.hash() {
-                let message = format!("`{}` holds a sweep of another mechanism or plan", path.display());
+                let message = format!("`{}` contains a sweep of another mechanism or plan", path.display());
                 return Err(Diagnostic::new("U432", message).help("choose another folder, or add `--force` to replace it"));
             }
         }
         let own = path.join(shard.file());
         if there && !force && !resume && (own.exists() || part(&own).exists()) {
-            let message = format!("`{}` holds rows of this sweep already", path.display());
+            let message = format!("`{}` already contains rows of this sweep", path.display());
             return Err(Diagnostic::new("U432", message)
                 .help(format!("`fourbar sweep FILE --resume {}` continues it, `--force` starts over", path.display())));
         }
@@ -461,7 +461,7 @@ impl SweepFolder {
         let mut file = OpenOptions::new().create(true).read(true).write(true).truncate(false).open(path).map_err(failed)?;
         if file.try_lock().is_err() {
             let message = format!("another program is writing to `{}`", path.display());
-            return Err(Diagnostic::new("U434", message).help("wait for its end, or give every process a shard of its own: `--shard K/N`"));
+            return Err(Diagnostic::new("U434", message).help("wait for its end, or give every process a separate shard: `--shard K/N`"));
         }
         let mut text = Vec::new();
         file.read_to_end(&mut text).map_err(failed)?;
@@ -498,7 +498,7 @@ impl SweepFolder {
         Ok(path)
     }
 
-    /// Writes the table of all cases from those of its shards; refuses where cases are missing.
+    /// Writes the table of all cases from those of its shards; rejects where cases are missing.
     pub fn merge(&mut self) -> Result<PathBuf, Diagnostic> {
         let plan = Plan::new(self.plan.axes.clone(), self.plan.scheme)?;
         let missing = self.missing(&plan);

@@ -1,4 +1,4 @@
-//! Checkpoints: what a stopped run needs to go on as if it had never stopped.
+//! Checkpoints: the state from which a stopped run continues as if it had not been stopped.
 
 use super::{MAX_JSON, write_json};
 use crate::disk::read_text_bounded;
@@ -52,7 +52,7 @@ pub fn write_checkpoint(folder: &Path, checkpoint: &Checkpoint) -> Result<(), Di
     write_json(&folder.join(CHECKPOINT), &value)
 }
 
-/// Reads the checkpoint of a result folder. One that was changed since it was written, by hand or by a fault of the disk, is refused.
+/// Reads the checkpoint of a result folder. One that was changed since it was written, by hand or by a fault of the disk, is rejected.
 pub fn read_checkpoint(folder: &Path) -> Result<Checkpoint, Diagnostic> {
     let path = folder.join(CHECKPOINT);
     let text = read_text_bounded(&path, MAX_JSON).map_err(|e| {

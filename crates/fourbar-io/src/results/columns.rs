@@ -1,4 +1,4 @@
-//! Patterns that choose columns: `*` stands for anything.
+//! Patterns that choose columns: `*` represents anything.
 
 use fourbar::Diagnostic;
 use fourbar::diagnostic::nearest;

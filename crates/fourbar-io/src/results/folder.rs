@@ -47,7 +47,7 @@ pub struct Claim<'a> {
     pub force: bool,
 }
 
-/// What stands in a folder that may be written to.
+/// What is in a folder that may be written to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Standing {
     /// Something there must not be lost to a run that does not reach its end: a complete result, or files of others.
@@ -145,7 +145,7 @@ fn look(folder: &Path, claim: &Claim<'_>) -> Result<Standing, Diagnostic> {
             return Err(Diagnostic::new("U330", message).help("choose another folder, or add `--force` to replace it"));
         }
         if let Some(o) = other {
-            let message = format!("`{}` holds the result of another mechanism, `{}`", folder.display(), o.file);
+            let message = format!("`{}` contains the result of another mechanism, `{}`", folder.display(), o.file);
             return Err(Diagnostic::new("U331", message).help("choose another folder, or add `--force` to replace it"));
         }
     }

@@ -1,7 +1,7 @@
 //! Tables as Parquet: one flat schema, units and meanings of the columns in the metadata of the file.
 //!
 //! Under the key `fourbar` stands the description of the columns as JSON, as in `schema.json` of a sweep; under `PANDAS_ATTRS` the units by
-//! name, which pandas puts into `attrs`. Numbers that are not there are null. Without the feature `parquet` every call is refused.
+//! name, which pandas puts into `attrs`. Numbers that are not there are null. Without the feature `parquet` every call is rejected.
 
 use super::Table;
 use fourbar::Diagnostic;
@@ -42,7 +42,7 @@ pub fn available() -> Result<(), Diagnostic> {
     if cfg!(feature = "parquet") { Ok(()) } else { Err(refused("this program was built without Parquet".into())) }
 }
 
-/// Columns as a file. The description says what they are: an object with a list `columns` of objects with `name` and `unit`.
+/// Columns as a file. The description states what they are: an object with a list `columns` of objects with `name` and `unit`.
 pub fn write(columns: &[Column], description: &Value) -> Result<Vec<u8>, Diagnostic> {
     let unit = |c: &Value| Some((c["name"].as_str()?.to_string(), c["unit"].clone()));
     let units: Map<String, Value> = description["columns"].as_array().into_iter().flatten().filter_map(unit).collect();
@@ -70,7 +70,7 @@ fn refused(why: String) -> Diagnostic {
     let help = if cfg!(feature = "parquet") {
         "give a Parquet file that this program wrote"
     } else {
-        "build it with `--features parquet`, use the Python package, or take the CSV file, which holds the same numbers"
+        "build it with `--features parquet`, use the Python package, or use the CSV file, which contains the same numbers"
     };
     Diagnostic::new("U440", why).help(help)
 }
@@ -191,7 +191,7 @@ mod file {
                 Physical::INT64 => Cells::Integers(Vec::new()),
                 Physical::DOUBLE => Cells::Numbers(Vec::new()),
                 Physical::BYTE_ARRAY => Cells::Texts(Vec::new()),
-                other => return Err(ParquetError::General(format!("the column `{}` holds {other}", described.name()))),
+                other => return Err(ParquetError::General(format!("the column `{}` contains {other}", described.name()))),
             };
             for g in 0..reader.num_row_groups() {
                 let group = reader.get_row_group(g)?;

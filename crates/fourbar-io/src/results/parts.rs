@@ -48,7 +48,7 @@ pub fn part_of(plan: &SweepPlan, schema: &Value, rows: &[CaseRow]) -> Result<Vec
     parquet::write(&case_columns(plan, rows.iter()), schema)
 }
 
-/// The rows of a part; what belongs to another plan is refused. `what` is how messages call it.
+/// The rows of a part; what belongs to another plan is rejected. `what` is how messages call it.
 pub fn rows_of_part(bytes: Vec<u8>, plan: &SweepPlan, what: &str) -> Result<Vec<CaseRow>, Diagnostic> {
     let spoilt = |why: &str| {
         Diagnostic::new("U433", format!("{what} does not belong to the plan of the sweep: {why}"))

@@ -35,12 +35,12 @@ impl Table {
     }
 
     /// A table from text: a header line, then rows; an unfinished last line does not count. Columns that begin with a word, such as
-    /// `stable`, hold texts and are left out, and so are columns without any number; an empty cell beside numbers is not a number.
+    /// `stable`, hold texts and are omitted, and so are columns without any number; an empty cell beside numbers is not a number.
     pub fn parse(text: &str) -> Result<Self, String> {
         Self::read(text.as_bytes())
     }
 
-    /// The same from anything that is read piece by piece; lines and tables too large for the memory are refused.
+    /// The same from anything that is read piece by piece; lines and tables too large for the memory are rejected.
     pub fn read(reader: impl BufRead) -> Result<Self, String> {
         let mut lines = Lines::new(reader);
         let head = lines.next()?.unwrap_or_default();
@@ -218,7 +218,7 @@ mod tests {
         assert!(Table::parse("t,x\n0,1,2\n").is_err_and(|e| e.contains("line 2")));
         assert!(Table::parse("t,x\n0,1\n1,one\n").is_err_and(|e| e.contains("line 3") && e.contains("`one`")));
         assert!(Table::parse("t,x\n0,1x\n").is_err_and(|e| e.contains("`1x`")));
-        // A column of texts is left out; words for numbers are numbers, and a line of words alone is refused.
+        // A column of texts is omitted; words for numbers are numbers, and a line of words alone is rejected.
         let table = Table::parse("load,stability,x\n0,stable,nan\n1,unstable,2\n").expect("readable");
         assert_eq!(
             (table.names, table.columns[0].as_slice(), table.columns[1][1]),

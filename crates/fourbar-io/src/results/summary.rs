@@ -1,4 +1,4 @@
-//! What `summary.json` says of a run.
+//! The contents of `summary.json`.
 
 use fourbar::Diagnostic;
 use fourbar::inputs::Course;

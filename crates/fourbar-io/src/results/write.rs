@@ -67,7 +67,7 @@ pub struct CsvWriter {
 }
 
 impl CsvWriter {
-    /// Starts a file with its header; `chosen` says which of the columns are written.
+    /// Starts a file with its header; `chosen` states which of the columns are written.
     pub fn create(path: &Path, columns: &[Column], chosen: Vec<usize>) -> Result<Self, Diagnostic> {
         let file = File::create(path).map_err(|e| unwritable(path, &e))?;
         let mut w = Self {
@@ -88,7 +88,7 @@ impl CsvWriter {
         Ok(w)
     }
 
-    /// Continues a file after its first `length` bytes, which hold `rows` rows; what stands behind them is cut off.
+    /// Continues a file after its first `length` bytes, which hold `rows` rows; what is behind them is cut off.
     pub fn resume(path: &Path, chosen: Vec<usize>, rows: usize, length: u64) -> Result<Self, Diagnostic> {
         let failed = |e: std::io::Error| unwritable(path, &e);
         let mut file = OpenOptions::new().write(true).open(path).map_err(failed)?;
@@ -143,7 +143,7 @@ impl CsvWriter {
 /// this time: nothing else may be continued.
 pub fn prefix(path: &Path, columns: &[String], rows: usize, t: f64) -> Result<u64, Diagnostic> {
     let changed = |why: String| {
-        Diagnostic::new("U009", format!("`{}` does not fit its checkpoint: {why}", path.display()))
+        Diagnostic::new("U009", format!("`{}` does not match its checkpoint: {why}", path.display()))
             .help("the folder was changed; run again without `--resume`")
     };
     let file = open_regular(path).map_err(changed)?;

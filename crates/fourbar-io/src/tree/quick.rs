@@ -8,7 +8,7 @@ use super::{Content, Node, Text};
 use crate::places::Span;
 use std::collections::HashSet;
 
-/// Deeper nesting is left to the parser, which refuses it at some depth.
+/// Deeper nesting is left to the parser, which rejects it at some depth.
 const DEEPEST: usize = 32;
 /// Longer words are left to the parser, which has limits for keys.
 const LONGEST: usize = 200;
@@ -35,7 +35,7 @@ pub(super) fn parse(source: &str, most: usize) -> Option<Node> {
 }
 
 /// The same with empty groups for the elements of large sections, which [`element`] reads again when their turn comes. The whole text is
-/// looked at: what stands here is of this form.
+/// examined: what is here is of this form.
 pub(super) fn sketch(source: &str, most: usize) -> Option<Node> {
     Quick::new(source, most, true).root()
 }
@@ -182,7 +182,7 @@ impl Quick<'_> {
         self.group(start, end, first)
     }
 
-    /// What stands behind a key or in a list, on one line.
+    /// What is behind a key or in a list, on one line.
     fn value(&mut self, depth: usize) -> Option<Node> {
         let start = self.at;
         if depth > DEEPEST {

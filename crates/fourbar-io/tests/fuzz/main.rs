@@ -6,6 +6,7 @@
 
 mod generate;
 mod harness;
+mod large;
 mod memory;
 mod mutate;
 mod random;

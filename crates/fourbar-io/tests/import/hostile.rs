@@ -124,6 +124,59 @@ fn rows_of_frames_and_of_joints_that_follow_each_other_may_be_long() {
 }
 
 #[test]
+fn links_that_carry_themselves_are_refused() {
+    let joint = |k: usize, parent: &str, child: &str| {
+        format!("<joint name='j{k}' type='continuous'><parent link='{parent}'/><child link='{child}'/></joint>")
+    };
+    let links = "<link name='root'/><link name='a'/><link name='b'/>";
+    let ring = format!("<robot name='r'>{links}{}{}{}</robot>", joint(1, "root", "a"), joint(2, "a", "b"), joint(3, "b", "a"));
+    assert_eq!(refused(&ring), "M658");
+    let apart = format!("<robot name='r'>{links}{}{}</robot>", joint(1, "a", "b"), joint(2, "b", "a"));
+    assert_eq!(refused(&apart), "M658");
+}
+
+#[test]
+fn very_many_references_to_nothing_are_refused_in_time() {
+    let n = 4_000;
+    let links: String = (0..n).map(|k| format!("<link name='link_number_{k}'/>")).collect();
+    let joints: String =
+        (1..n).map(|k| format!("<joint name='j{k}' type='fixed'><parent link='link_0'/><child link='lnk_number_{k}'/></joint>")).collect();
+    assert_eq!(refused(&format!("<robot name='r'>{links}{joints}</robot>")), "M655");
+    // Names of attributes that nobody looks at, each once.
+    let many: String = (0..100_000).map(|k| format!("<material a{k}='1'/><other b{k}='1'/>")).collect();
+    let clock = Instant::now();
+    let text = format!("<robot name='r'><link name='world'/>{many}</robot>");
+    let _ = read_model(&text, &ReadOptions::default());
+    assert!(clock.elapsed() < Duration::from_secs(4), "{:?}", clock.elapsed());
+}
+
+#[test]
+fn rows_of_joints_that_follow_with_an_offset_are_read_in_time() {
+    // Every hinge of a row is turned by an offset: what is beyond each of them moves.
+    let n = 6_000;
+    let link = "<inertial><mass value='1'/><inertia ixx='1' iyy='1' izz='1'/></inertial></link>";
+    let joint = |k: usize| {
+        let (before, follows) = (k - 1, if k > 1 { "<mimic joint='j1' multiplier='0' offset='0.001'/>" } else { "" });
+        format!(
+            "<link name='l{k}'>{link}<joint name='j{k}' type='continuous'><origin xyz='1 0 0'/><parent link='l{before}'/><child link='l{k}'/>\
+             <axis xyz='0 0 1'/>{follows}</joint>"
+        )
+    };
+    let clock = Instant::now();
+    let text = format!("<robot name='r'><link name='l0'/>{}</robot>", (1..=n).map(joint).collect::<String>());
+    let loaded = read_model(&text, &ReadOptions::default()).expect("read");
+    assert!(clock.elapsed() < Duration::from_secs(4), "{:?}", clock.elapsed());
+    // The sum of unit vectors, each turned by a thousandth more than the one before it.
+    let (mut x, mut y) = (1.0, 0.0);
+    for k in 1..n {
+        let angle = 0.001 * (k - 1) as f64;
+        (x, y) = (x + angle.cos(), y + angle.sin());
+    }
+    let at = loaded.spec.bodies.last().expect("a body").1.at;
+    assert!((at[0] - x).abs() < 1e-9 && (at[1] - y).abs() < 1e-9, "{at:?} {x} {y}");
+}
+
+#[test]
 fn every_cut_of_a_file_is_refused_or_read_without_panic() {
     let texts = [
         super::asmt::slider(),

@@ -379,7 +379,7 @@ fn rotors_of_balls_and_free_bodies_are_listed() {
     for joint in ["<joint name='j' type='ball' armature='0.2'/>", "<joint name='j' type='free' armature='0.2'/>"] {
         let loaded = world(&format!("<body name='a'>{joint}<geom size='0.1'/></body>"));
         let told: Vec<&str> = loaded.warnings.iter().filter(|w| w.code.0 == "W455").map(|w| w.message.as_str()).collect();
-        assert_eq!(told, ["the rotor inertia of `j`, 0.2 kg m^2, is not carried over: the joint has no single coordinate"]);
+        assert_eq!(told, ["the rotor inertia of `j`, 0.2 kg m^2, is not converted: the joint has no single coordinate"]);
         assert_eq!(loaded.spec.bodies.len(), 1);
     }
 }

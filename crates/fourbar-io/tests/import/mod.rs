@@ -8,6 +8,7 @@ mod mjcf;
 mod sdf;
 mod urdf;
 mod written;
+mod xml;
 
 use fourbar::Model;
 use fourbar::analysis::{assembly, rank};

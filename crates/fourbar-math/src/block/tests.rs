@@ -62,7 +62,7 @@ fn lists_of_blocks_grow_no_faster_than_the_factor() {
 
 #[test]
 fn what_a_node_takes_up_stands_right_before_it() {
-    // Distances in memory from a column to the first one that it changes: a few columns for most of them, whatever the size.
+    // Distances in memory from a column to the first one that it changes: a few columns for most of them, regardless of the size.
     for side in [20, 60] {
         let pattern = BlockPattern::new(&vec![1; side * side], &grid(side));
         let n = side * side;

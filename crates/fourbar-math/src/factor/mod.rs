@@ -17,7 +17,7 @@ pub const DENSE_LIMIT: usize = 16;
 /// Usual preference for the paired row.
 pub const PREFER: f64 = 1e-2;
 
-/// Where the pivots of a sparse factorisation are looked for first.
+/// Where the pivots of a sparse factorisation are searched for first.
 #[derive(Debug, Clone)]
 pub struct Pairing {
     /// Order of elimination of the columns.
@@ -68,7 +68,7 @@ impl Factor {
         }
     }
 
-    /// Pivot rows that a sparse factorisation has settled on; a dense one looks for them every time.
+    /// Pivot rows that a sparse factorisation has settled on; a dense one searches for them every time.
     pub fn pivots(&self) -> &[u32] {
         match &self.0 {
             Kind::Dense(_) => &[],

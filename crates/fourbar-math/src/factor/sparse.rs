@@ -2,7 +2,7 @@
 
 use super::Pairing;
 
-/// A refactorisation is given up and pivots are chosen anew if a pivot falls below this fraction of its column.
+/// A refactorisation is given up and pivots are chosen again if a pivot falls below this fraction of its column.
 const KEEP: f64 = 1e-5;
 
 #[derive(Debug, Clone)]

@@ -6,7 +6,7 @@ use std::collections::BinaryHeap;
 /// Minimum-degree elimination on the explicit graph: order, and the later neighbours of each eliminated node.
 /// Node `i` waits until all nodes of `before[i]` are eliminated; an empty list of lists makes none wait.
 ///
-/// What is eliminated into a node stands right before it, [`postordered`].
+/// What is eliminated into a node is right before it, [`postordered`].
 pub(crate) fn eliminate(sizes: &[usize], neighbours: &[Vec<u32>], before: &[Vec<u32>]) -> (Vec<usize>, Vec<Vec<u32>>) {
     let (order, columns) = smallest_first(sizes, neighbours, before);
     postordered(order, columns, before)
@@ -101,7 +101,7 @@ fn postordered(order: Vec<usize>, mut columns: Vec<Vec<u32>>, before: &[Vec<u32>
         }
     }
     walk.iter().enumerate().for_each(|(at, &k)| position[order[k]] = at);
-    // Who waits for a node that it has nothing to do with may stand elsewhere in the tree.
+    // Who waits for a node that it has nothing to do with may appear elsewhere in the tree.
     let kept = before.iter().enumerate().all(|(i, list)| list.iter().all(|&b| position[b as usize] < position[i]));
     if !kept || walk.len() < n {
         return (order, columns);

@@ -97,7 +97,7 @@ fn drawn_splines_meet_their_points_without_jumps() {
         for k in 0..n {
             let shift = f.period().map_or(0.0, |p| p * f64::from(round % 7 - 3));
             assert!((f.eval(x[k] + shift) - y[k]).abs() < 1e-11, "{round}: point {k}");
-            // Just before and just after; at slopes that were asked for the second derivative may jump into the straight line.
+            // Just before and just after; at slopes that were requested the second derivative may jump into the straight line.
             let inner = k > 0 && k < n - 1 || !matches!(ends, Ends::Slopes(..));
             let [a, b] = [x[k] + shift - 1e-9, x[k] + shift + 1e-9].map(|x| derivatives(&f, x));
             let size = f.pieces().iter().fold(1.0_f64, |m, p| m.max(p[3].abs()).max(p[2].abs()));

@@ -1,4 +1,4 @@
-//! Inputs and states: numbers that are carried along with the motion.
+//! Builds inputs and states.
 
 use super::Builder;
 use crate::auxiliary::{Auxiliary, Input, lasting};

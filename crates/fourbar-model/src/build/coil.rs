@@ -1,4 +1,4 @@
-//! Springs with a mass of their own, as uniform stretchable rods [Pryce20, Eq. (30)].
+//! Springs with mass, as uniform stretchable rods [Pryce20, Eq. (30)].
 //!
 //! The kinetic energy `mu/6 (|A'|^2 + A'.B' + |B'|^2)` and the weight of such a rod are exactly those of three particles: a sixth
 //! of the mass at each end and two thirds in the middle (Simpson's rule is exact for the square of a linear velocity). The

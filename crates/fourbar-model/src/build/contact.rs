@@ -1,4 +1,4 @@
-//! Contacts: bodies by name or pattern, shapes on them, and what may touch what.
+//! Contacts: bodies by name or pattern, shapes on them, and the supported pairs.
 
 use super::{Builder, v3};
 use crate::contact::*;
@@ -64,7 +64,7 @@ impl Builder<'_> {
             let found: Vec<BodyId> = bodies.map(|(k, _)| BodyId(k as u32 + 1)).collect();
             if found.is_empty() {
                 let d = Diagnostic::new("M151", format!("no body has a name like `{pattern}`"));
-                self.error(d.at(path).name(pattern).help("`*` stands for any letters; bodies are declared under `bodies:`"));
+                self.error(d.at(path).name(pattern).help("`*` matches any characters; bodies are declared under `bodies:`"));
                 return None;
             }
             list.extend(found);
@@ -177,7 +177,7 @@ impl Builder<'_> {
         let fits = |a: &F, b: &F| {
             (solid(a) && (plane(b) || solid(b) || hollow(b) || curve(b) || polygon(b)))
                 || (cornered(a) && (plane(b) || curve(b) || polygon(b) || hollow(b)))
-                || (polygon(a) && (plane(b) || curve(b) || hollow(b)))
+                || (polygon(a) && (plane(b) || hollow(b)))
                 || (rim(a) && (plane(b) || box_in(b)))
                 || (curve(a) && (plane(b) || curve(b) || box_in(b)))
         };
@@ -193,9 +193,13 @@ impl Builder<'_> {
             return self.spots_of(model, path, b, a, true);
         }
         let d = Diagnostic::new("M150", format!("{} and {} have no contact", a.1.name(), b.1.name())).at(format!("{path}.between"));
-        self.error(d.help(
-            "these pairs are known: balls and points on planes, balls, hollow balls, curves and polygons; corners and boxes on planes, curves and polygons; polygons on planes, curves and polygons; rims on planes; curves on planes and curves; all but planes inside a hollow box",
-        ));
+        // Between its corners an edge would pass through the curve.
+        let help = if (polygon(a.1) && curve(b.1)) || (curve(a.1) && polygon(b.1)) {
+            "use `plane` for a flat edge, `corners` where corners alone touch, or a `curve` for the whole outline"
+        } else {
+            "these pairs are known: balls and points on planes, balls, hollow balls, curves and polygons; corners and boxes on planes, curves and polygons; polygons on planes and polygons; rims on planes; curves on planes and curves; all but planes inside a hollow box"
+        };
+        self.error(d.help(help));
         None
     }
 
@@ -320,7 +324,9 @@ impl Builder<'_> {
             self.error(bad_number(path, "exponent", n, "1 for flat, 1.5 for round bodies; up to 10"));
         }
         if c.stiffness.is_none() {
-            let unused = [("exponent", c.exponent.is_some()), ("law", c.law.is_some()), ("speed", c.speed.is_some())];
+            let slip = c.friction.is_some_and(|f| f.speed.is_some());
+            let unused =
+                [("exponent", c.exponent.is_some()), ("law", c.law.is_some()), ("speed", c.speed.is_some()), ("friction.speed", slip)];
             for (key, _) in unused.iter().filter(|u| u.1) {
                 let d = Diagnostic::new("M154", format!("`{key}` belongs to a compliant contact, and this one is rigid"));
                 self.error(d.at(format!("{path}.{key}")).help("give a `stiffness` in N/m^exponent, or leave the key out"));
@@ -335,7 +341,7 @@ impl Builder<'_> {
             }
         }
         if let Some(fixed) = f.fixed.filter(|x| *x < f.coulomb) {
-            let help = "friction at rest is at least that of sliding";
+            let help = "static friction is at least sliding friction";
             self.error(bad_number(&format!("{path}.friction"), "static", fixed, help));
         }
         (self.errors.len() == before).then(|| Friction {
@@ -350,7 +356,7 @@ fn bad_number(path: &str, key: &str, x: f64, help: &str) -> Diagnostic {
     Diagnostic::new("M152", format!("{key} is {}, which a contact cannot have", number(x))).at(format!("{path}.{key}")).help(help)
 }
 
-/// Whether a name is like a pattern, in which `*` stands for any characters.
+/// Whether a name is like a pattern, in which `*` represents any characters.
 fn matches(pattern: &str, name: &str) -> bool {
     let mut parts = pattern.split('*');
     let Some(mut rest) = parts.next().and_then(|first| name.strip_prefix(first)) else { return false };
@@ -390,7 +396,7 @@ fn outline(on: &CurveOn, com: Vector3<f64>, sign: f64, depth: f64) -> Outline {
     Outline::new(on.curve.clone(), on.at - com, on.R, sign, depth)
 }
 
-/// A point that stands for the first side, body axes from the centre of mass.
+/// A point that represents the first side, body axes from the centre of mass.
 fn place(first: &First) -> Vector3<f64> {
     match first {
         First::Ball { s, .. } | First::Rim { s, .. } => *s,

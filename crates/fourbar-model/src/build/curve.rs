@@ -24,7 +24,7 @@ impl Builder<'_> {
         }
     }
 
-    /// A curve by name. One that was refused has been complained of already.
+    /// A curve by name. One that was rejected has been complained of already.
     pub(super) fn find_curve<'m>(&mut self, model: &'m Model, path: &str, name: &str) -> Option<&'m CurveOn> {
         let found = model.curves.iter().find(|c| c.name == name);
         if found.is_none() && !self.spec.curves.iter().any(|c| c.0 == name) {
@@ -112,7 +112,7 @@ fn complaint(name: &str, why: &CurveError) -> Diagnostic {
             Diagnostic::new("M641", format!("curve `{name}` has {given} points; a curve needs three or more")).help("give more points")
         }
         CurveError::Repeated(k) => Diagnostic::new("M642", format!("points {} and {} of curve `{name}` coincide", k + 1, k + 2))
-            .help("leave one of them out; a closed curve returns to its first point by itself"),
+            .help("remove one of them; a closed curve returns to its first point automatically"),
         CurveError::Cusp { point, at } => {
             let place = format!("[{:.6}, {:.6}]", at.x, at.y);
             Diagnostic::new("M644", format!("curve `{name}` comes to a point near {place}, after its point {}", point + 1))
@@ -121,7 +121,7 @@ fn complaint(name: &str, why: &CurveError) -> Diagnostic {
         CurveError::Crosses { points: [a, b], at } => {
             let place = format!("[{:.6}, {:.6}]", at.x, at.y);
             Diagnostic::new("M644", format!("curve `{name}` crosses itself near {place}, after its points {} and {}", a + 1, b + 1))
-                .help("a point on a curve that crosses itself would not know which branch it is on: separate the branches")
+                .help("the branch of a point on a curve that crosses itself is ambiguous: separate the branches")
         }
     }
 }

@@ -93,7 +93,7 @@ impl Builder<'_> {
                 if self.spec.joints.iter().any(|(n, s)| *n == name && matches!(s, JointSpec::Distance { length: Some(_), .. }))
                     && drawn != bound
                 {
-                    return refuse(self, format!("joint `{name}` has a length and a limit"), "leave `length` out: the limit says it");
+                    return refuse(self, format!("joint `{name}` has a length and a limit"), "omit `length`: the limit defines it");
                 }
                 d.length = bound;
             }
@@ -145,7 +145,7 @@ impl Builder<'_> {
             (None, None, _) => 0.0,
             (None, Some(e), Some(speed)) => stiffness * Stop::hysteresis(e) / speed,
             (None, Some(_), None) => {
-                let help = "give the `speed` of the impact at which it shall hold, or `damping`";
+                let help = "give the impact `speed` at which it applies, or `damping`";
                 return refuse(self, format!("the restitution of the springy limits of `{name}` needs a speed"), help);
             }
             (Some(_), Some(_), _) => {
@@ -161,11 +161,12 @@ impl Builder<'_> {
 
     pub(super) fn events(&mut self, model: &mut Model) {
         let spec = self.spec;
+        self.removed_for_good();
         for (name, event) in &spec.events {
             let path = format!("events.{name}");
             let at = |key: &str| format!("{path}.{key}");
             if event.when.variables.iter().any(|v| matches!(v, StateVariable::Length | StateVariable::Rate)) {
-                let d = Diagnostic::new("M133", format!("event `{name}` has no length or rate of its own"));
+                let d = Diagnostic::new("M133", format!("event `{name}` has no length or rate"));
                 self.error(
                     d.at(at("when")).name(name).help("name a joint, a point or a body: `pin.angle`, `pin.speed`, `tip.x`, `ball.vy`"),
                 );
@@ -197,6 +198,24 @@ impl Builder<'_> {
             let once = event.once.unwrap_or(changes);
             if let (Some(when), Some(after)) = (when, after.map_or(Some(None), |a| a.map(Some))) {
                 model.events.push(Event { name: name.clone(), when, direction: event.direction, once, rearm, after, actions });
+            }
+        }
+    }
+
+    /// Refuses to enable what another action removes.
+    fn removed_for_good(&mut self) {
+        let spec = self.spec;
+        let actions = || spec.events.iter().flat_map(|(name, e)| e.actions.iter().enumerate().map(move |(k, a)| (name, k, a)));
+        for (event, k, action) in actions() {
+            let ActionSpec::Enable(name) = action else { continue };
+            let removes = |a: &ActionSpec| matches!(a, ActionSpec::Remove(n) if n == name);
+            if let Some((by, ..)) = actions().find(|(_, _, a)| removes(a)) {
+                let d = Diagnostic::new("M134", format!("event `{event}` enables `{name}`, which event `{by}` removes permanently"));
+                self.error(
+                    d.at(format!("events.{event}.do.{k}"))
+                        .names([event.clone(), name.clone()])
+                        .help("use `disable` for elements that are enabled again"),
+                );
             }
         }
     }
@@ -246,7 +265,7 @@ impl Builder<'_> {
                     if model.joints[k].open {
                         let d = Diagnostic::new("M134", format!("joint `{name}` has limits and acts only where it touches them"));
                         self.error(
-                            d.at(path).names([event.to_string(), name.clone()]).help("a joint with limits of its own cannot be switched"),
+                            d.at(path).names([event.to_string(), name.clone()]).help("a joint with one-sided limits cannot be switched"),
                         );
                         return false;
                     }

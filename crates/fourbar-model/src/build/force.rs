@@ -98,7 +98,7 @@ impl Resolve<'_, '_> {
     pub fn not_negative(&mut self, key: &str, x: f64) -> Option<f64> {
         if x < 0.0 {
             let d = Diagnostic::new("M116", format!("{key} {x} is negative"));
-            self.refuse(key, d.help("a negative value feeds energy in; write it as an expression if it is meant"));
+            self.refuse(key, d.help("a negative value feeds energy in; write it as an expression if it is intended"));
             return None;
         }
         Some(x)
@@ -116,7 +116,7 @@ impl Resolve<'_, '_> {
         self.builder.find_joint(&at, name)
     }
 
-    /// The joint itself, refused where it has not what is needed.
+    /// The joint itself, rejected where it has not what is needed.
     pub fn fitting(&mut self, joint: usize, has: &str, help: &str, good: impl Fn(&Joint) -> bool) -> Option<usize> {
         let j = &self.model.joints[joint];
         if !good(j) {

@@ -257,7 +257,7 @@ impl Builder<'_> {
                 Diagnostic::new("M116", format!("the radius of `{name}` is negative"))
                     .at(format!("{path}.radius"))
                     .name(name)
-                    .help("give the radius of the follower, or leave it out for a point; `side` says where it runs"),
+                    .help("give the radius of the follower, or omit it for a point; `side` selects its side"),
             );
             return None;
         }
@@ -265,7 +265,7 @@ impl Builder<'_> {
         let [bi, bj] = ids.map(|b| &model.bodies[b.index()]);
         let F = Frame { s: on.at - bi.com, R: on.R };
         let M = Frame { s: point.s, R: bj.A.transpose() * bi.A * on.R };
-        // As drawn: where the point stands in the plane.
+        // As drawn: where the point is in the plane.
         let drawn = F.R.tr_mul(&(bi.A.tr_mul(&(bj.r + bj.A * M.s - bi.r)) - F.s)).xy();
         let left = match side {
             Some(side) => side == Side::Left,
@@ -276,7 +276,7 @@ impl Builder<'_> {
                         Diagnostic::new("M646", format!("the follower of `{name}` is drawn on the curve itself, so its side is not known"))
                             .at(path)
                             .name(name)
-                            .help("write `side: left` or `side: right`, or draw the follower beside the curve"),
+                            .help("write `side: left` or `side: right`, or draw the follower off the curve"),
                     );
                     return None;
                 }
@@ -401,7 +401,7 @@ impl Builder<'_> {
                     Diagnostic::new("M111", format!("the carrier of `{name}` is the moving body of joint `{}`", joint.name))
                         .at(path)
                         .name(name)
-                        .help("the carrier holds the axes of both wheels and is neither of them"),
+                        .help("the carrier supports the axes of both wheels and is neither of them"),
                 );
                 return None;
             }

@@ -176,7 +176,7 @@ impl<'a> Builder<'a> {
                     self.error(
                         Diagnostic::new("M101", format!("`{name}` cannot be a name"))
                             .at(&path)
-                            .help("names start with a letter or `_` and go on with letters, digits, `_` and `-`"),
+                            .help("names start with a letter or `_` and continue with letters, digits, `_` and `-`"),
                     );
                 } else if matches!(section, "inputs" | "states") && KNOWN_WORDS.contains(&name.as_str()) {
                     let d = Diagnostic::new("M101", format!("`{name}` has a meaning in expressions already"));

@@ -7,14 +7,14 @@ use crate::model::*;
 use crate::spec::*;
 use fourbar_math::piecewise::SplineError;
 
-/// What is wrong with the points of a table; `place` says which point is meant, in words that fit where it is written.
+/// What is wrong with the points of a table; `place` states which point is meant, in words that fit where it is written.
 pub fn table_problem(name: &str, error: SplineError, place: impl Fn(usize) -> String) -> Diagnostic {
     let d = match error {
         SplineError::TooFew(least) => Diagnostic::new("M620", format!("the table `{name}` has fewer than {least} points"))
             .help("a spline needs three points, one that repeats four, the last being the first one again"),
         SplineError::NotRising(k) => {
             Diagnostic::new("M621", format!("the table `{name}` does not rise in x: {} is not beyond the one before it", place(k)))
-                .help("sort the points by x and leave out those that stand there twice")
+                .help("sort the points by x and remove repeated ones")
         }
         SplineError::NotFinite(k) => Diagnostic::new("M622", format!("the table `{name}` has no finite value: {}", place(k)))
             .help("every x and y is a finite number"),
@@ -48,7 +48,7 @@ impl Builder<'_> {
                 continue;
             }
             if output.value.variables.iter().any(|v| matches!(v, StateVariable::Length | StateVariable::Rate)) {
-                let d = Diagnostic::new("M021", format!("output `{name}` has no length or rate of its own"));
+                let d = Diagnostic::new("M021", format!("output `{name}` has no length or rate"));
                 self.error(d.at(path).name(name).help("`length`, `angle` and `rate` belong to the law of a spring"));
                 continue;
             }

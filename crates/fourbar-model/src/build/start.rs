@@ -38,7 +38,7 @@ impl Builder<'_> {
         self.start_drives(model);
     }
 
-    /// Drives by acceleration go on from the position and the speed that the start has; left out, from rest as drawn.
+    /// Drives by acceleration continue from the position and the speed that the start has; omitted, from rest as drawn.
     fn start_drives(&self, model: &Model) {
         for (drive, integral) in model.held_drives().filter(|(_, i)| i.is_twice()) {
             let joint = &model.joints[drive.joint].name;
@@ -71,7 +71,7 @@ impl Builder<'_> {
 
     fn start_of_point(&mut self, model: &Model, point: &str, axis: usize) -> Option<([BodyId; 2], Coordinate, f64)> {
         let Some((_, on)) = model.points.iter().find(|(n, _)| n == point) else {
-            // A point that was refused has been complained of already.
+            // A point that was rejected has been complained of already.
             if !self.points.contains_key(point) {
                 let help = nearest(point, self.points.keys().copied())
                     .map_or("points are declared under `points:`".to_string(), |n| format!("did you mean `{n}`?"));
@@ -80,7 +80,7 @@ impl Builder<'_> {
             return None;
         };
         if on.body == BodyId::GROUND {
-            let d = Diagnostic::new("M107", format!("the point `{point}` stands on the ground and cannot move"));
+            let d = Diagnostic::new("M107", format!("the point `{point}` is on the ground and cannot move"));
             self.error(d.at("start").name(point).help("name a point of a moving body"));
             return None;
         }

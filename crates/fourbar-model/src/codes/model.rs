@@ -10,22 +10,22 @@ pub(crate) const PAGES: &[Page] = &[
     page(
         "M001",
         "The file is not YAML",
-        "Indentation, brackets or quotes do not fit together, so the file cannot be read any further.\n\n    joints:\n      pin: {type: revolute, bodies: [ground, crank\n\nHere two brackets are missing. Look at the place of the message and at the lines before it: an open bracket or quote is often noticed only later. Tabs may not indent; a value with `: `, ` #`, or a bracket in it must be quoted.",
+        "Indentation, brackets or quotes do not match, so the file cannot be read any further.\n\n    joints:\n      pin: {type: revolute, bodies: [ground, crank\n\nHere two brackets are missing. Check the location in the message and the lines before it: an open bracket or quote is often detected only later. Tabs are not allowed for indentation; a value that contains `: `, ` #`, or a bracket must be quoted.",
     ),
     page(
         "M002",
         "The file is empty",
-        "There is nothing in the file, or only comments. `fourbar new FILE` writes a commented four-bar to start from; `fourbar examples` lists the shipped models.",
+        "The file is empty or contains only comments. `fourbar new FILE` writes a commented four-bar to start from; `fourbar examples` lists the shipped models.",
     ),
     page(
         "M003",
         "The file is too large",
-        "Mechanism files may have 16 MB, enough for tens of thousands of bodies. `--large` raises this to 200 MB, and the number of values with it. Still larger models are built through the library: fill a `ModelSpec` in a program.",
+        "Mechanism files may have up to 16 MB, enough for tens of thousands of bodies. `--large` raises this limit to 200 MB, and also the limit on the number of values. Build still larger models with the library: fill a `ModelSpec` in a program.",
     ),
     page(
         "M004",
         "The file is not text",
-        "The file holds bytes that are not UTF-8 text, such as a picture, an archive, or text in another encoding. Save it as plain text in UTF-8. Results, meshes and pages are not mechanism files.",
+        "The file contains bytes that are not UTF-8 text, such as a picture, an archive, or text in another encoding. Save it as plain text in UTF-8. Results, meshes and pages are not mechanism files.",
     ),
     page(
         "M005",
@@ -40,7 +40,7 @@ pub(crate) const PAGES: &[Page] = &[
     page(
         "M007",
         "Too many values",
-        "The file holds more than three million keys and values. `--large` raises this to forty million, and the size of the file with it. Still larger models are built through the library: fill a `ModelSpec` in a program.",
+        "The file holds more than three million keys and values. `--large` raises this limit to forty million, and also the limit on the file size. Build still larger models with the library: fill a `ModelSpec` in a program.",
     ),
     page(
         "M008",
@@ -55,32 +55,32 @@ pub(crate) const PAGES: &[Page] = &[
     page(
         "M010",
         "The file cannot be read",
-        "There is no file of this name, it is a folder or a device, or it may not be opened. Check the name and the folder you are in.",
+        "There is no file of this name, it is a folder or a device, or permission is denied. Check the name and the current folder.",
     ),
     page(
         "M011",
-        "Another kind of value is needed",
-        "A list stands where a number should, a number where a group of keys should, or there is nothing after the colon.\n\n    mass: [1, 2]        # must be a single value\n    axis: 1             # must be a list of 3\n\n`fourbar list` and the manual of the format say what each key takes.",
+        "A value of the wrong kind",
+        "There is a list instead of a number, a number instead of a group of keys, or nothing after the colon.\n\n    mass: [1, 2]        # must be a single value\n    axis: 1             # must be a list of 3\n\n`fourbar list` and the manual of the format describe the value of each key.",
     ),
     page(
         "M012",
         "Unknown key",
-        "Nothing is ever ignored silently, so a word that is not known is an error.\n\n    crank: {masss: 0.12}      # did you mean `mass`?\n\nThe message proposes the nearest known word, or lists the words of this group. `fourbar list` prints all of them.",
+        "Nothing is ignored silently, so an unknown key is an error.\n\n    crank: {masss: 0.12}      # did you mean `mass`?\n\nThe message proposes the nearest known key, or lists the keys of this group. `fourbar list` prints all of them.",
     ),
     page(
         "M013",
         "A key is missing",
-        "An element needs more than it is given.\n\n    pin: {type: revolute, bodies: [ground, crank], at: [0, 0, 0]}      # lacks `axis`\n\nAdd the keys that the message names.",
+        "An element lacks a required key.\n\n    pin: {type: revolute, bodies: [ground, crank], at: [0, 0, 0]}      # lacks `axis`\n\nAdd the keys that the message names.",
     ),
     page(
         "M014",
         "Keys that exclude each other",
-        "Two keys say the same thing in different ways: `frames` and `at`, `solid` and `mass`, `tension` and `stiffness`, `at` and `world`, or two forms of an orientation. Keep one of them.",
+        "Two keys specify the same quantity in different ways: `frames` and `at`, `solid` and `mass`, `tension` and `stiffness`, `at` and `world`, or two forms of an orientation. Keep one of them.",
     ),
     page(
         "M015",
         "Unknown type",
-        "The type of a joint, force, constraint, shape or solid, or the choice behind a key, is not one of the known words.\n\n    pin: {type: revolut, ...}      # did you mean `revolute`?\n\n`fourbar list` prints the types and their keys.",
+        "The type of a joint, force, constraint, shape or solid, or the value of a key, is not one of the known words.\n\n    pin: {type: revolut, ...}      # did you mean `revolute`?\n\n`fourbar list` prints the types and their keys.",
     ),
     page(
         "M016",
@@ -95,12 +95,12 @@ pub(crate) const PAGES: &[Page] = &[
     page(
         "M018",
         "Unknown version of the format",
-        "Every file says `fourbar: 1`, the version of the format. A file of a later version needs a later program.",
+        "Every file contains `fourbar: 1`, the version of the format. A file of a later version needs a newer program.",
     ),
     page(
         "M020",
-        "An expression that cannot be understood",
-        "Expressions are made of numbers, names, `+ - * / ^`, comparisons, parentheses and functions.\n\n    length: 2*(L1 + L2         # a parenthesis is missing\n    angle: if(t < 1, 0, t)     # inside [ ] or { } quote it, because of the commas\n\nThe message points to where reading stopped.",
+        "An expression that cannot be parsed",
+        "Expressions are made of numbers, names, `+ - * / ^`, comparisons, parentheses and functions.\n\n    length: 2*(L1 + L2         # a parenthesis is missing\n    angle: if(t < 1, 0, t)     # inside [ ] or { } quote it, because of the commas\n\nThe message shows where parsing stopped.",
     ),
     page(
         "M021",
@@ -115,12 +115,12 @@ pub(crate) const PAGES: &[Page] = &[
     page(
         "M023",
         "Wrong number of arguments",
-        "A function is given more or fewer values than it takes, such as `atan2(y)` instead of `atan2(y, x)`.",
+        "A function is called with too many or too few arguments, such as `atan2(y)` instead of `atan2(y, x)`.",
     ),
     page(
         "M024",
         "Division by zero",
-        "With the values of the parameters a divisor is zero. Change a parameter, or guard the division: `if(d > 0, 1/d, 0)`; the branch that is not taken may divide by zero.",
+        "With the values of the parameters a divisor is zero. Change a parameter, or guard the division: `if(d > 0, 1/d, 0)`; the branch that is not selected may divide by zero.",
     ),
     page(
         "M025",
@@ -130,7 +130,7 @@ pub(crate) const PAGES: &[Page] = &[
     page(
         "M026",
         "An expression nested too deeply",
-        "Parentheses, calls, signs or powers are nested more than 100 levels deep, or more than 64 intermediate values wait for each other. Define parts of the expression as parameters.",
+        "Parentheses, calls, signs or powers are nested more than 100 levels deep, or the expression needs more than 64 intermediate values. Define parts of the expression as parameters.",
     ),
     page("M027", "An expression that is too long", "Expressions may have 10,000 characters. Define parts of it as parameters."),
     page(
@@ -141,27 +141,27 @@ pub(crate) const PAGES: &[Page] = &[
     page(
         "M031",
         "A quantity of the wrong dimension",
-        "The unit says that this is something other than the key needs.\n\n    mass: 40 mm         # a length where a mass is expected\n\nBare numbers are taken as SI and fit anywhere. In a product with units every factor needs its unit: `0.5 kg*(40 mm)^2`, not `0.5*(40 mm)^2`, is a moment of inertia.",
+        "The unit does not have the dimension that the key requires.\n\n    mass: 40 mm         # a length where a mass is expected\n\nPlain numbers are in SI units and are accepted for any dimension. In a product with units every factor needs its unit: `0.5 kg*(40 mm)^2`, not `0.5*(40 mm)^2`, is a moment of inertia.",
     ),
     page(
         "M032",
-        "Units that do not fit together",
-        "Two quantities of different dimension are added or compared, or a function of plain numbers is given a quantity: `40 mm + 2 kg`, `sin(40 mm)`.",
+        "Incompatible units",
+        "Two quantities of different dimension are added or compared, or a function of dimensionless numbers is applied to a quantity: `40 mm + 2 kg`, `sin(40 mm)`.",
     ),
     page(
         "M033",
-        "Parameters in a circle",
-        "Parameters may use each other in any order, but not in a circle.\n\n    parameters: {a: 2*b, b: a/2}      # a -> b -> a\n\nGive one of them a value of its own.",
+        "Circular definition of parameters",
+        "Parameters may use each other in any order, but not circularly.\n\n    parameters: {a: 2*b, b: a/2}      # a -> b -> a\n\nGive one of them a value that does not depend on the others.",
     ),
     page(
         "M034",
         "No such parameter",
-        "`--set name=value` changes a parameter of the file; there is none of this name. The message proposes the nearest one.",
+        "`--set name=value` changes a parameter of the file, but the file has no parameter of this name. The message proposes the nearest one.",
     ),
     page(
         "M040",
         "A path outside the folder of the model",
-        "Mesh files stand in the folder of the model or below it, and their paths are relative, without `..`, drive letters or backslashes. Links that lead elsewhere are refused as well. So a model that was sent to you cannot reach other files.",
+        "Mesh files must be in the folder of the model or below it, and their paths are relative, without `..`, drive letters or backslashes. Links to other locations are rejected too. A model that was sent to you thus cannot read other files.",
     ),
     page("M041", "A file is missing", "The mesh file is not there. Its path is relative to the folder of the model."),
     page(
@@ -179,48 +179,48 @@ pub(crate) const PAGES: &[Page] = &[
     page(
         "M060",
         "A name that is not made of points and vectors",
-        "In a MechSpec file a point is a capital letter with digits after it (`A`, `C1`), a vector a small letter with digits (`u`, `v2`), and a rigid part is named by its points and vectors in order: `DC1wv` has the points `D` and `C1` and the vectors `w` and `v`. The first is the point at the origin of its frame. Springs are named by their two points, particles by their point, collinear points by three: `C1vC`.",
+        "In a MechSpec file a point is an upper-case letter with optional digits (`A`, `C1`), a vector a lower-case letter with optional digits (`u`, `v2`), and a rigid part is named by its points and vectors in order: `DC1wv` has the points `D` and `C1` and the vectors `w` and `v`. The first is the point at the origin of its frame. Springs are named by their two points, particles by their point, collinear points by three: `C1vC`.",
     ),
     page(
         "M061",
         "Two parts share two points",
-        "In a MechSpec file parts are joined by sharing points and vectors. Two shared points would state their distance twice, once in each part, and the two may disagree in the last digits or more.\n\n    Rigids:\n      ABC: ...\n      ABD: ...      # shares A and B\n\nIn space share one point and a vector along the hinge. In the plane two pins make one rigid part: write it as one.",
+        "In a MechSpec file parts are joined by sharing points and vectors. Two shared points would define their distance twice, once in each part, and the two values may differ.\n\n    Rigids:\n      ABC: ...\n      ABD: ...      # shares A and B\n\nIn space share one point and a vector along the hinge. In the plane two pins make one rigid part: write it as one.",
     ),
     page(
         "M062",
         "No such point, vector or part",
-        "A name in a MechSpec file means no point, vector or part of the mechanism, or one that cannot stand here: a fixed point has no position or velocity of its own, and only points can be held at the start.",
+        "A name in a MechSpec file does not refer to a point, vector or part of the mechanism, or it is not allowed here: the position and velocity of a fixed point cannot be set, and only points can be held at the start.",
     ),
     page(
         "M063",
-        "A joint or actuator that cannot be made",
-        "The points and vectors that are named do not make such a joint. A slide `C1vC` needs `C1` and `v` on one part and `C` on another. The angle of an actuator needs a hinge: two parts that share the point, and in space a vector along the hinge; where several parts meet, `Parts: [OA, AB]` says which two. Runs start at time zero, so `t0` must be 0 where something depends on `t`.",
+        "A joint or actuator that cannot be built",
+        "The given points and vectors do not define such a joint. A slide `C1vC` needs `C1` and `v` on one part and `C` on another. The angle of an actuator needs a hinge: two parts that share the point, and in space a vector along the hinge; where several parts meet, `Parts: [OA, AB]` selects two of them. Runs start at time zero, so `t0` must be 0 if anything depends on `t`.",
     ),
     page(
         "M064",
         "A position or velocity to be held is not given",
-        "`fixedpositions` and `fixedvelocities` name coordinates that assembly must not change; their values stand under `positions` and `velocities`.\n\n    positions: {A: [0, -2]}\n    fixedpositions: {Ax}",
+        "`fixedpositions` and `fixedvelocities` name coordinates that assembly must not change; their values must be given under `positions` and `velocities`.\n\n    positions: {A: [0, -2]}\n    fixedpositions: {Ax}",
     ),
     page(
         "M065",
         "The other format cannot express this",
-        "`fourbar convert` writes a mechanism only where the other format means the same. MechSpec joins parts by shared points and vectors: hinges, balls, welds, slides, cylindrical joints, points on lines and prescribed lengths. Gears, racks, screws, universal and planar joints, bare constraints, rolling, friction, bushings and forces that read joints stay in the format of this program.",
+        "`fourbar convert` writes a mechanism only if the other format can represent it. MechSpec joins parts by shared points and vectors: hinges, balls, welds, slides, cylindrical joints, points on lines and prescribed lengths. Gears, racks, screws, universal and planar joints, bare constraints, rolling, friction, bushings and forces that read joints exist only in the format of this program.",
     ),
     page("M099", "Too many problems", "Reading stopped after fifty problems. Fix the first ones; the rest often follows from them."),
     page("W050", "A parameter that nothing uses", "The parameter has no effect. Remove it, or check the spelling where it should be used."),
     page(
         "W051",
-        "A word that is both a unit and a parameter",
-        "Behind a number, `*` and `/` without spaces go on with the unit, so in `2 m/s*h` the `h` is the hour, also where a parameter is called `h`. Put spaces around the operator to mean the parameter, `2 m/s * h`, or rename it.",
+        "A name that is both a unit and a parameter",
+        "After a number, `*` and `/` without spaces continue the unit, so in `2 m/s*h` the `h` is the hour, even if there is a parameter `h`. Put spaces around the operator to refer to the parameter, `2 m/s * h`, or rename it.",
     ),
     page(
         "W060",
         "A part without known positions",
-        "Nothing in a MechSpec file says where a part stands: neither fixed points nor `positions`. Assembly starts from the origin and closes the mechanism, but which of several assemblies it finds is then left to chance. Give rough positions of its points under `ProblemData`.",
+        "The MechSpec file does not define the position of a part, neither by fixed points nor by `positions`. Assembly starts from the origin and closes the mechanism, but which of several assembly modes it finds is arbitrary. Give approximate positions of its points under `ProblemData`.",
     ),
     page(
         "W061",
-        "Left out in the other format",
-        "`fourbar convert` wrote the mechanism, but something beside it has no place in the other format: parameters become numbers, functions are written out, outputs, shapes and settings of the study are dropped, points may get other names.",
+        "Omitted in the other format",
+        "`fourbar convert` wrote the mechanism, but the other format cannot represent some additional content: parameters become numbers, functions are written out, outputs, shapes and settings of the study are dropped, points may get other names.",
     ),
 ];

@@ -60,7 +60,7 @@ impl Among {
             (centres[i] - centres[j]).norm_squared() <= reach * reach && self.joined.binary_search(&[a.min(b), a.max(b)]).is_err()
         };
         for (place, (key, i)) in order.iter().enumerate() {
-            // The rest of its own cell and the next one along z follow at once; of the other neighbours half are looked at.
+            // The rest of its own cell and the next one along z follow at once; of the other neighbours half are examined.
             for (k, j) in order[place + 1..].iter().take_while(|(k, _)| k[0] == key[0] && k[1] == key[1] && k[2] <= key[2] + 1) {
                 debug_assert!(k[2] >= key[2]);
                 if close(*i, *j) {

@@ -31,7 +31,7 @@ pub enum Spots {
 }
 
 impl Spots {
-    /// Bodies that may touch, ground left out, in order.
+    /// Bodies that may touch, ground omitted, in order.
     pub fn bodies(&self) -> Vec<usize> {
         let mut list: Vec<usize> = match self {
             Self::Listed(spots) => spots.iter().flat_map(|s| s.bodies).collect(),

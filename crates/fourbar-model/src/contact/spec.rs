@@ -12,11 +12,11 @@ pub struct ContactSpec {
     pub restitution: Option<f64>,
     /// Dry friction.
     pub friction: Option<FrictionSpec>,
-    /// Stiffness of a compliant contact, N/m^exponent; left out: the contact is rigid.
+    /// Stiffness of a compliant contact, N/m^exponent; omitted: the contact is rigid.
     pub stiffness: Option<f64>,
-    /// Exponent of the penetration; left out: 1.5.
+    /// Exponent of the penetration; omitted: 1.5.
     pub exponent: Option<f64>,
-    /// How the damping follows from the restitution; left out: exactly.
+    /// How the damping follows from the restitution; omitted: exactly.
     pub law: Option<LawName>,
     /// Speed of approach at which the restitution is met, m/s.
     pub speed: Option<f64>,
@@ -56,7 +56,7 @@ pub enum Partners {
     Between(Box<[SideSpec; 2]>),
     /// Balls among each other.
     Among {
-        /// Bodies by name; `*` stands for any letters.
+        /// Bodies by name; `*` represents any letters.
         bodies: Vec<String>,
         /// Centre of the ball in each body's frame.
         at: V3,
@@ -68,7 +68,7 @@ pub enum Partners {
 /// One side of a contact.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SideSpec {
-    /// Bodies by name; `*` stands for any letters.
+    /// Bodies by name; `*` represents any letters.
     pub bodies: Vec<String>,
     /// Its shape, in the frame of each body.
     pub form: SideForm,
@@ -110,7 +110,7 @@ pub enum SideForm {
         /// Radius, m.
         radius: f64,
     },
-    /// Corners, each a ball of its own.
+    /// Corners, each its own ball.
     Corners {
         /// The corners.
         points: Vec<V3>,
@@ -142,7 +142,7 @@ pub enum SideForm {
     Curve {
         /// Its name.
         curve: String,
-        /// The side on which the other body is; left out: as drawn.
+        /// The side on which the other body is; omitted: as drawn.
         side: Option<Side>,
         /// Overlap from which on the other body counts as elsewhere, m.
         depth: Option<f64>,
@@ -172,9 +172,9 @@ impl SideForm {
 pub struct FrictionSpec {
     /// Coefficient while sliding.
     pub coulomb: f64,
-    /// Coefficient at rest; left out: the same.
+    /// Coefficient at rest; omitted: the same.
     pub fixed: Option<f64>,
-    /// Speed below which the force of a compliant contact is smoothed, m/s; left out: 1 mm/s.
+    /// Speed below which the force of a compliant contact is smoothed, m/s; omitted: 1 mm/s.
     pub speed: Option<f64>,
 }
 

@@ -1,4 +1,4 @@
-//! Places where two bodies may touch: gap, normal and point for every pair of shapes, over any scalar that carries derivatives.
+//! Places where two bodies may touch: gap, normal and point for every pair of shapes, over any scalar with derivatives.
 //!
 //! | first | second | gap |
 //! |---|---|---|
@@ -194,7 +194,7 @@ fn rim<S: Scalar>(qa: &PoseOf<S>, s: &V, e: &V, radius: f64, qb: &PoseOf<S>, o: 
     let height = n.dot(&(c - qb.r - qb.A * o.map(S::of)));
     let up = n - axis * axis.dot(&n);
     let square = up.dot(&up);
-    // A disk that lies flat touches all round; its middle stands for that.
+    // A disk that lies flat touches all round; its middle represents that.
     if square.value() < 1e-24 {
         return Touch { gap: height, n, p: c - n * (height * S::of(0.5)) };
     }

@@ -1,4 +1,4 @@
-//! What makes a curve unusable, and where a follower does not fit it.
+//! Checks of a curve, and of its follower.
 
 use super::{Curve, P, Path};
 

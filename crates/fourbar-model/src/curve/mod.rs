@@ -2,7 +2,7 @@
 //!
 //! A curve is a cubic spline through its points, twice continuously differentiable, cut into pieces that turn by little. Arc
 //! length is summed over the pieces by Gauss quadrature, each piece so short that halving it changes nothing above rounding.
-//! Beyond its ends an open curve goes on along its tangents. The nearest point of a curve is found through a tree of boxes, so
+//! Beyond its ends an open curve continues along its tangents. The nearest point of a curve is found through a tree of boxes, so
 //! nothing has to be remembered from one evaluation to the next; that is why a curve must not cross itself.
 
 mod check;
@@ -138,7 +138,7 @@ impl Curve {
         let scale: f64 = self.spans.iter().map(|s| s.end).sum();
         let (mut s, mut lost, mut theta) = (0.0, 0.0, 0.0);
         for k in 0..self.spans.len() {
-            // Pieces yet to be looked at, the first on top, with their depth.
+            // Pieces yet to be examined, the first on top, with their depth.
             let mut stack = vec![([0.0, self.spans[k].end], 0)];
             while let Some((x, depth)) = stack.pop() {
                 let middle = 0.5 * (x[0] + x[1]);

@@ -112,7 +112,7 @@ impl Curve {
         }
     }
 
-    /// Calls `pair` with every two pieces whose boxes meet, until it says that it has seen enough.
+    /// Calls `pair` with every two pieces whose boxes meet, until it states that it has seen enough.
     pub(super) fn meeting(&self, a: usize, b: usize, pair: &mut impl FnMut(usize, usize) -> bool) -> bool {
         let n = self.pieces.len();
         let [p, q] = [self.boxes[a], self.boxes[b]];

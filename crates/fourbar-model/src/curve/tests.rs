@@ -128,7 +128,7 @@ fn gradients_and_second_derivatives_are_those_of_the_measures() {
                         2.0 * series[2],
                         v.dot(&(bend * v))
                     );
-                    // And by differences that know nothing of the formulas.
+                    // And by differences that are independent of the formulas.
                     let h = 1e-6;
                     let at = |h: f64| path.measure(what, &(p + v * h)).0;
                     assert!(((at(h) - at(-h)) / (2.0 * h) - gradient.dot(&v)).abs() < 1e-6 * scale);

@@ -1,4 +1,4 @@
-//! What can be wrong with an expression, and where in its text.
+//! Errors of expressions, with their position in the text.
 
 use super::{Dimension, MAX_LENGTH, MAX_NESTING, MAX_OPERATIONS};
 use std::fmt;
@@ -22,7 +22,7 @@ pub enum ExprErrorKind {
     Syntax {
         /// What was needed.
         expected: &'static str,
-        /// What stands there; empty at the end.
+        /// What is there; empty at the end.
         found: String,
     },
     /// A name without meaning.
@@ -63,7 +63,7 @@ impl fmt::Display for ExprErrorKind {
         match self {
             Self::Empty => write!(f, "the expression is empty"),
             Self::Syntax { expected, found } if found.is_empty() => write!(f, "the expression ends where {expected} is expected"),
-            Self::Syntax { expected, found } => write!(f, "`{found}` stands where {expected} is expected"),
+            Self::Syntax { expected, found } => write!(f, "found `{found}` where {expected} is expected"),
             Self::UnknownName(name) => write!(f, "unknown name `{name}`"),
             Self::UnknownFunction(name) => write!(f, "unknown function `{name}`"),
             Self::Arguments { function, needed: (a, b), given } => {

@@ -113,7 +113,7 @@ pub const FUNCTIONS: &[FunctionInfo] = &[
         Units::Ratio,
         "smootherstep(x, x0, x1): as smoothstep, and the third derivative does not jump either",
     ),
-    f("if", Function::If, (3, 3), Units::Condition, "if(condition, a, b): a where the condition holds, else b"),
+    f("if", Function::If, (3, 3), Units::Condition, "if(condition, a, b): a if the condition is true, otherwise b"),
 ];
 
 impl Function {

@@ -17,6 +17,7 @@ mod dimension;
 mod error;
 mod function;
 mod lexer;
+mod local;
 mod parser;
 mod pieces;
 mod print;
@@ -46,7 +47,7 @@ const SMALL_STACK: usize = 8;
 /// Most operations of an expression once the functions it names are written out in it.
 pub const MAX_OPERATIONS: usize = 20_000;
 
-/// What a name in an expression stands for.
+/// What a name in an expression represents.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Symbol {
     /// A number whose dimension is not known.
@@ -71,7 +72,7 @@ pub trait Names {
     fn table(&mut self, _name: &str) -> Option<Table> {
         None
     }
-    /// Whether a word after `*` or `/` behind a unit goes on with the unit, as the `m` of `2 N*m`.
+    /// Whether a word after `*` or `/` behind a unit continues with the unit, as the `m` of `2 N*m`.
     fn further_unit(&mut self, name: &str) -> bool {
         self.unit(name).is_some()
     }
@@ -206,7 +207,7 @@ impl Expr {
         Self::parse(text, &mut |name| (name == "t").then_some(Symbol::Variable(0)))
     }
 
-    /// Wraps a finished program; `None` where it needs too many intermediate values. Tables that are not called are left out.
+    /// Wraps a finished program; `None` where it needs too many intermediate values. Tables that are not called are omitted.
     fn from_ops(mut ops: Vec<Op>, tables: Vec<Table>) -> Option<Self> {
         let mut called: Vec<Table> = Vec::new();
         for op in &mut ops {

@@ -153,7 +153,7 @@ impl Parser<'_, '_> {
         self.advance()
     }
 
-    /// A number, perhaps with a unit: `2 kN/m`. The chain goes on as long as unit names follow without spaces.
+    /// A number, perhaps with a unit: `2 kN/m`. The chain continues as long as unit names follow without spaces.
     fn quantity(&mut self, number: f64, mut range: Range<usize>) -> Parsed {
         if self.token != Token::Word {
             return Ok(self.constant(number, Kind::Number, range));

@@ -233,35 +233,60 @@ impl Expr {
         not_taken
     }
 
-    /// The same on some pieces alone: smooth where they end, and beyond.
+    /// The same on some pieces alone: smooth where they end, and beyond. Roots and powers that are not whole end with their piece: beyond it their
+    /// base counts as zero.
     pub fn in_pieces(&self, pieces: &[i64]) -> Expr {
         let mut tables = self.tables.to_vec();
-        let mut stack: Vec<Vec<Op>> = Vec::new();
+        // Programs, and whether a piece was chosen in them.
+        let mut stack: Vec<(Vec<Op>, bool)> = Vec::new();
         let mut k = 0;
         let constant = |part: &[Op]| if let [Op::Constant(c)] = part { Some(*c) } else { None };
         for op in &self.ops {
-            let mut a = stack.split_off(stack.len() - op.takes());
+            let (mut a, chosen): (Vec<Vec<Op>>, Vec<bool>) = stack.split_off(stack.len() - op.takes()).into_iter().unzip();
             let next = if op.switches(&self.tables) {
                 let p = pieces.get(k).copied().unwrap_or(0);
                 k += 1;
-                op.in_piece(p, &mut a, &mut tables)
+                (op.in_piece(p, &mut a, &mut tables), true)
             } else if *op == Op::Call(Function::If)
                 && let Some(c) = constant(&a[0])
             {
-                std::mem::take(&mut a[if c != 0.0 { 1 } else { 2 }])
+                (with_bases_kept(std::mem::take(&mut a[if c != 0.0 { 1 } else { 2 }])), true)
             } else {
                 let known: Option<SmallVec<[f64; 3]>> = a.iter().map(|part| constant(part)).collect();
+                let chosen = chosen.contains(&true);
                 match known.filter(|k| !k.is_empty() && !matches!(op, Op::Table(_))) {
-                    Some(known) => vec![Op::Constant(op.apply::<f64>(&known, &[], &[]))],
-                    None => a.into_iter().flatten().chain([*op]).collect(),
+                    Some(known) => (vec![Op::Constant(op.apply::<f64>(&known, &[], &[]))], chosen),
+                    None => {
+                        let program = a.into_iter().flatten().chain([*op]).collect();
+                        let kept = chosen && matches!(op, Op::Call(Function::Pow | Function::Sqrt));
+                        (if kept { with_bases_kept(program) } else { program }, chosen)
+                    }
                 }
             };
             stack.push(next);
         }
-        let ops = stack.pop().unwrap_or_default();
+        let ops = stack.pop().unwrap_or_default().0;
         // No program of pieces is deeper than a ramp makes it.
         Expr::from_ops(ops, tables).unwrap_or_else(|| self.clone())
     }
+}
+
+/// A program whose roots and constant powers that are not whole have no base below zero.
+fn with_bases_kept(program: Vec<Op>) -> Vec<Op> {
+    let kept = [Op::Constant(0.0), Op::Call(Function::Max)];
+    let mut out: Vec<Op> = Vec::with_capacity(program.len());
+    for op in program {
+        let power = match (op, out.last()) {
+            (Op::Call(Function::Pow), Some(Op::Constant(c))) if c.fract() != 0.0 => Some(*c),
+            _ => None,
+        };
+        let base_ends = out.len() - usize::from(power.is_some());
+        if (power.is_some() || op == Op::Call(Function::Sqrt)) && !out[..base_ends].ends_with(&kept) {
+            out.splice(base_ends..base_ends, kept);
+        }
+        out.push(op);
+    }
+    out
 }
 
 /// One part of a table, before the first point, between the points, or beyond the last, continued by its first and last pieces.

@@ -23,7 +23,7 @@ pub struct Table {
 /// What holds beyond the first and the last point of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Outside {
-    /// The tangent at the end goes on.
+    /// The tangent at the end continues.
     Linear,
     /// The value at the end holds.
     Hold,

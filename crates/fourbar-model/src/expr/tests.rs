@@ -393,7 +393,8 @@ fn expressions_are_their_pieces() {
             let (a, b) = ([random(), random()], [random(), random()]);
             let pieces = f.pieces(&a, None);
             let kept = f.in_pieces(&pieces);
-            assert!(k == 5 || !kept.switches(), "{text}: {kept:?}");
+            // Beyond its piece the base of a root is kept at zero.
+            assert!(k == 5 || text.contains("sqrt") || !kept.switches(), "{text}: {kept:?}");
             assert_eq!(kept.eval::<f64>(&a).to_bits(), f.eval::<f64>(&a).to_bits(), "{text} at {a:?}");
             let mut guards = Guards::new();
             f.guards(&pieces, &a, &mut guards);

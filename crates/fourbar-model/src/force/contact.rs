@@ -18,7 +18,7 @@ pub struct Contact {
     pub law: Compliant,
     /// Speed of approach for which the restitution holds, m/s.
     pub speed: f64,
-    /// Bodies that may touch, ground left out.
+    /// Bodies that may touch, ground omitted.
     bodies: Vec<usize>,
     /// Stiffness and damping in a hit with that speed, N/m and N s/m.
     slope: (f64, f64),

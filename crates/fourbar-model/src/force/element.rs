@@ -1,4 +1,4 @@
-//! What a force element says about itself, and what it asks of those who read, build, record and draw it.
+//! The description of a force element, for reading, building, recording and drawing it.
 //!
 //! Every element is one file beside this one and one line in the list of [`super`]: its data as written and as resolved, its keys in
 //! files, what it touches, its wrench, potential and power for any scalar, its columns in results, and how it is drawn.
@@ -16,7 +16,7 @@ use fourbar_math::Scalar;
 use nalgebra::Vector3;
 use smallvec::{SmallVec, smallvec};
 
-/// What stands behind a key of a force.
+/// What is behind a key of a force.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Holds {
     /// A number; `None` where its dimension depends on the joint.
@@ -50,7 +50,7 @@ pub enum Holds {
 pub struct ForceKey {
     /// How it is written.
     pub name: &'static str,
-    /// What stands behind it.
+    /// What is behind it.
     pub holds: Holds,
     /// Whether it must be there.
     pub required: bool,
@@ -70,7 +70,7 @@ pub(super) const BETWEEN: ForceKey = need("between", Holds::Places, "the two pla
 pub(super) const JOINT: ForceKey = need("joint", Holds::Joint, "the joint");
 pub(super) const FRAME: ForceKey = may("frame", Holds::Frame, "axes of the components; default: world");
 pub(super) const PLACE: ForceKey =
-    may("place", Holds::Place, "another word for `on`, which YAML 1.1 readers (PyYAML) take for a truth value unless it is quoted");
+    may("place", Holds::Place, "a synonym for `on`, which YAML 1.1 parsers (PyYAML) read as a truth value unless it is quoted");
 
 /// The words of a force in files.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -87,7 +87,7 @@ pub struct Words {
     pub own: &'static [&'static str],
 }
 
-/// The values behind the keys of a force, as a file gave them. Values of the wrong kind are refused before.
+/// The values behind the keys of a force, as a file gave them. Values of the wrong kind are rejected before.
 pub trait Given {
     /// Whether a key is there.
     fn has(&self, key: &str) -> bool;
@@ -152,7 +152,7 @@ pub(super) fn law_given(x: &mut dyn Given, key: &str, rest: &str, rest_default: 
 pub trait Spelling {
     /// A number.
     fn number(&mut self, key: &str, x: f64);
-    /// One or more numbers, left out where all are zero.
+    /// One or more numbers, omitted where all are zero.
     fn unless_zero(&mut self, key: &str, x: &[f64]);
     /// Several numbers.
     fn numbers(&mut self, key: &str, x: &[f64]);
@@ -160,11 +160,11 @@ pub trait Spelling {
     fn word(&mut self, key: &str, word: &str);
     /// Places.
     fn places(&mut self, key: &str, places: &[Place; 2]);
-    /// Places, left out where there are none.
+    /// Places, omitted where there are none.
     fn path(&mut self, key: &str, places: &[Place]);
     /// A place.
     fn place(&mut self, key: &str, place: &Place);
-    /// An orientation, left out where it is that of the world.
+    /// An orientation, omitted where it is that of the world.
     fn orientation(&mut self, key: &str, o: &Orientation);
     /// An expression; `own` is the word for the coordinate of the element.
     fn expression(&mut self, key: &str, e: &StateExpr, own: &str);
@@ -285,7 +285,7 @@ pub enum Glyph {
     Contact(Box<Spots>),
 }
 
-/// A state on which an element says how it acts, for formulations that derive their equations from energies and virtual power.
+/// A state on which an element states how it acts, for formulations that derive their equations from energies and virtual power.
 pub trait Acts<S: Scalar>: States<S> {
     /// Rate of a value along the motion.
     fn rate(&self, y: S) -> S;
@@ -433,7 +433,7 @@ pub(crate) trait Element: Sized {
     fn side(&self, _model: &Model, _x: &Plain<'_>, _k: usize) -> Option<Side> {
         None
     }
-    /// Lets it do on one side what [`doing`] says, whatever the gap is: its law goes on smoothly beyond the end.
+    /// Lets it do on one side what [`doing`] says, whatever the gap is: its law continues smoothly beyond the end.
     fn set_doing(&mut self, _side: usize, _doing: i64) {}
     /// Its wrench: `add(body, force in the world at the centre of mass, torque in body axes)`.
     fn wrench<S: Scalar>(&self, model: &Model, x: &impl States<S>, add: &mut impl FnMut(usize, Vector3<S>, Vector3<S>));

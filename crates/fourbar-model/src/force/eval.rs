@@ -1,4 +1,4 @@
-//! The state that forces read, for any scalar, and what their laws are made of: on `f64` they give the forces, on dual numbers
+//! The state that forces read, for any scalar, and the components of their laws: on `f64` they give the forces, on dual numbers
 //! their exact derivatives.
 
 use super::{Law, StateLaw, Variable};
@@ -58,7 +58,7 @@ pub struct Plain<'a> {
     pub v: &'a [Twist],
     /// Counted angles.
     pub turns: &'a [f64],
-    /// Normal loads by joint; empty where no friction is asked for.
+    /// Normal loads by joint; empty where no friction is requested.
     pub loads: &'a [f64],
     /// Inputs, their slopes, and states.
     pub z: &'a [f64],

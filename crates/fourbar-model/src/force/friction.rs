@@ -30,13 +30,13 @@ pub struct FrictionSpec {
     /// Whether the joint stays where it is while the force on it is small, instead of a smoothed law.
     #[serde(default)]
     pub stick: bool,
-    /// Coefficient up to which it sticks; left out: that of sliding.
+    /// Coefficient up to which it sticks; omitted: that of sliding.
     #[serde(default)]
     pub static_coefficient: Option<f64>,
     /// Dry friction that is there without any load, N or N m.
     #[serde(default)]
     pub preload: f64,
-    /// Speed at which sliding friction has come from the static coefficient most of the way to that of sliding; left out: at once.
+    /// Speed at which sliding friction has come from the static coefficient most of the way to that of sliding; omitted: at once.
     #[serde(default)]
     pub stribeck: Option<f64>,
 }
@@ -144,7 +144,7 @@ impl Element for Friction {
                 Holds::Flag,
                 "whether the joint stays where it is while the effort on it is small; default: no, the law is smoothed",
             ),
-            may("static", Holds::Number(Some(Dimension::NONE)), "with `stick`: coefficient up to which it holds; default: `coulomb`"),
+            may("static", Holds::Number(Some(Dimension::NONE)), "with `stick`: static coefficient; default: `coulomb`"),
             may("preload", Holds::Number(None), "dry friction without any load; default: none"),
             may(
                 "stribeck",
@@ -220,12 +220,12 @@ impl Element for Friction {
                 "M131",
                 format!("the static coefficient {} is less than that of sliding, {}", number(static_coefficient), number(coulomb)),
             );
-            b.refuse("static", d.help("what holds is at least as strong as what slides: give a larger `static`, or leave it out"));
+            b.refuse("static", d.help("static friction is at least sliding friction: give a larger `static`, or omit it"));
             return None;
         }
         if !stick && (spec.static_coefficient.is_some() || spec.stribeck.is_some()) {
             let d = Diagnostic::new("M131", "`static` and `stribeck` have no effect on a smoothed law");
-            b.refuse("static", d.help("write `stick: true` beside them"));
+            b.refuse("static", d.help("add `stick: true`"));
             return None;
         }
         Some(Self { joint, coulomb, viscous, radius, speed, stick, static_coefficient, preload, stribeck, slides: 0.0 })
@@ -242,7 +242,7 @@ impl Element for Friction {
     }
 
     fn act<S: Scalar>(&self, model: &Model, _name: &str, x: &mut impl Acts<S>) -> Result<(), Diagnostic> {
-        // Formulations that act by energies have no loads: dry friction is refused there, the viscous part is left.
+        // Formulations that act by energies have no loads: dry friction is rejected there, the viscous part is left.
         let which = acted_on(&model.joints[self.joint]);
         let rate = x.speed(self.joint, which);
         let mut effort = rate * S::of(-self.viscous);

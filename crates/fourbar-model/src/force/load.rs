@@ -70,7 +70,7 @@ impl Rounds {
             }
             rest[i] = dot(&self.dg[i], &self.g);
         }
-        // Elimination with the largest pivot; pivots of rounding are left out.
+        // Elimination with the largest pivot; pivots of rounding are omitted.
         let top = (0..m).map(|i| r[i][i]).fold(0.0, f64::max);
         let mut order = [usize::MAX; REMEMBERED];
         for step in 0..m {

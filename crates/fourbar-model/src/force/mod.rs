@@ -209,7 +209,7 @@ pub struct Kind {
 }
 
 impl Force {
-    /// Bodies that it reads or pushes, ground left out, in order.
+    /// Bodies that it reads or pushes, ground omitted, in order.
     pub fn bodies(&self, model: &Model) -> Vec<usize> {
         let touches = self.touches();
         let mut list: Vec<usize> = touches.places.iter().map(|p| p.body.index()).collect();
@@ -224,7 +224,7 @@ impl Force {
     }
 }
 
-/// Bodies whose motion some expressions read, ground left out, in order.
+/// Bodies whose motion some expressions read, ground omitted, in order.
 pub fn bodies_read<'l>(model: &Model, laws: impl IntoIterator<Item = &'l StateLaw>) -> Vec<usize> {
     let mut list = Vec::new();
     for v in laws.into_iter().flat_map(|l| &l.variables) {

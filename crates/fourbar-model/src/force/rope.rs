@@ -73,7 +73,7 @@ impl Element for Rope {
     const WORDS: Words = Words {
         kind: "rope",
         title: "a rope",
-        doc: "Pulls two points together where they are farther apart than its length: tension = stiffness*(length - rest) + damping*rate, never negative, zero where it is slack.",
+        doc: "Pulls two points together if they are farther apart than its length: tension = stiffness*(length - rest) + damping*rate, never negative, zero where it is slack.",
         keys: &[
             BETWEEN,
             may("via", Holds::Path, "small pulleys or eyes that it runs over, in order; default: straight"),

@@ -42,7 +42,7 @@ impl Element for Spring {
         keys: &[
             BETWEEN,
             may("stiffness", Holds::Number(Some(Dimension::STIFFNESS)), "stiffness"),
-            may("length", Holds::Number(Some(Dimension::LENGTH)), "length at rest; needed with `stiffness`"),
+            may("length", Holds::Number(Some(Dimension::LENGTH)), "free length; needed with `stiffness`"),
             may("damping", Holds::Number(Some(Dimension::DAMPING)), "damping; default: none"),
             may("mass", Holds::Number(Some(Dimension::MASS)), "its own mass, spread evenly along its length; default: none"),
             may("tension", Holds::Expression(Some(Dimension::FORCE)), "instead: the tension, of `length`, `rate`, time and state"),

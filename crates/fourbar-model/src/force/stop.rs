@@ -73,41 +73,37 @@ impl Stop {
         (self.effort_at(y, rate), rate)
     }
 
+    /// What `of` is at the two bounds, where they are, by number and depth.
+    fn at_bounds<S: Scalar>(&self, y: S, of: impl Fn(usize, S) -> S) -> [S; 2] {
+        std::array::from_fn(|k| {
+            let bound = self.bounds[k];
+            if !bound.is_finite() {
+                return S::zero();
+            }
+            of(k, if k == 0 { S::of(bound) - y } else { y - S::of(bound) })
+        })
+    }
+
     /// Effort on the moving body.
     fn effort_at<S: Scalar>(&self, y: S, rate: S) -> S {
-        let push = |k: usize, depth: S, ddepth: S| {
+        let [low, high] = self.at_bounds(y, |k, depth| {
+            let ddepth = if k == 0 { -rate } else { rate };
             let factor = S::of(self.stiffness) + ddepth * S::of(self.damping);
             let acts = match self.doing[k] {
                 Some(d) => d == doing::ACTS,
                 None => depth.value() > 0.0 && factor.value() > 0.0,
             };
             if acts { factor * self.power(depth, self.exponent) } else { S::zero() }
-        };
-        let [min, max] = self.bounds;
-        let mut e = S::zero();
-        if min.is_finite() {
-            e += push(0, S::of(min) - y, -rate);
-        }
-        if max.is_finite() {
-            e -= push(1, y - S::of(max), rate);
-        }
-        e
+        });
+        low - high
     }
 
     /// The part of the effort that has a potential, whether or not the damping takes it away.
     fn elastic_at<S: Scalar>(&self, y: S) -> S {
-        let push = |k: usize, depth: S| {
+        let [low, high] = self.at_bounds(y, |k, depth| {
             if self.holds_energy(k, depth) { S::of(self.stiffness) * self.power(depth, self.exponent) } else { S::zero() }
-        };
-        let [min, max] = self.bounds;
-        let mut e = S::zero();
-        if min.is_finite() {
-            e += push(0, S::of(min) - y);
-        }
-        if max.is_finite() {
-            e -= push(1, y - S::of(max));
-        }
-        e
+        });
+        low - high
     }
 
     /// Whether energy is stored at a bound: it touches. What has ceased to push may have been left already.
@@ -119,7 +115,7 @@ impl Stop {
         }
     }
 
-    /// A power of the depth; whole ones go on below zero, others are zero there.
+    /// A power of the depth; whole ones continue below zero, others are zero there.
     fn power<S: Scalar>(&self, depth: S, n: f64) -> S {
         if n.fract() == 0.0 {
             depth.powi(n as i32)
@@ -132,19 +128,12 @@ impl Stop {
 
     /// Energy stored in it, J.
     fn stored<S: Scalar>(&self, y: S) -> S {
-        let stored = |k: usize, depth: S| {
-            let n = self.exponent + 1.0;
+        let n = self.exponent + 1.0;
+        let energy = |k: usize, depth: S| {
             if self.holds_energy(k, depth) { self.power(depth, n) * S::of(self.stiffness / n) } else { S::zero() }
         };
-        let [min, max] = self.bounds;
-        let mut sum = S::zero();
-        if min.is_finite() {
-            sum += stored(0, S::of(min) - y);
-        }
-        if max.is_finite() {
-            sum += stored(1, y - S::of(max));
-        }
-        sum
+        let [low, high] = self.at_bounds(y, energy);
+        low + high
     }
 
     /// Power of its damping, W.

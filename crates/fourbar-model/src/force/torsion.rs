@@ -46,7 +46,7 @@ impl Element for Torsion {
         keys: &[
             JOINT,
             may("stiffness", Holds::Number(Some(Dimension::TORQUE)), "torque per radian"),
-            may("angle", Holds::Number(Some(Dimension::NONE)), "angle at rest; default: 0, as drawn"),
+            may("angle", Holds::Number(Some(Dimension::NONE)), "angle without torque; default: 0, as drawn"),
             may("damping", Holds::Number(Some(Dimension::ROTARY_DAMPING)), "damping; default: none"),
             may("torque", Holds::Expression(Some(Dimension::TORQUE)), "instead: the resisting torque, of `angle`, `rate`, time and state"),
         ],

@@ -7,7 +7,7 @@
 //! A joint sits between frame F on its base body (slot 0) and frame M on its moving body (slot 1); z is the axis.
 //!
 //! What formulations and analyses need besides (joint coordinates, shared points and vectors, looser joints, words and keys of
-//! files) stands in the same file; [`reading`] has the forms. A new joint is a file and an entry of the list below.
+//! files) is in the same file; [`reading`] has the forms. A new joint is a file and an entry of the list below.
 
 mod angle;
 mod cylindrical;
@@ -151,7 +151,7 @@ pub(crate) trait JointType {
     fn in_plane(&self) -> Option<InPlane> {
         None
     }
-    /// Rows that, with its coordinates, keep it as it stands at two poses.
+    /// Rows that, with its coordinates, keep it as it is at two poses.
     fn hold(&self, _pair: &Pair, _q: [&Pose; 2], _out: &mut Vec<Rows>) {}
     /// The residual without the row that ties the distance to the angle.
     fn without_thread<S: Scalar>(&self, F: &FrameOf<S>, M: &FrameOf<S>, out: &mut Vec<S>) {
@@ -227,7 +227,7 @@ macro_rules! joint_kinds {
             pub fn in_plane(&self) -> Option<InPlane> {
                 match self { $(JointKind::$variant(j) => j.in_plane(),)* }
             }
-            /// Rows that, with its coordinates, keep it as it stands at two poses.
+            /// Rows that, with its coordinates, keep it as it is at two poses.
             pub fn hold(&self, pair: &Pair, q: [&Pose; 2], out: &mut Vec<Rows>) {
                 match self { $(JointKind::$variant(j) => j.hold(pair, q, out),)* }
             }
@@ -296,7 +296,7 @@ macro_rules! joint_kinds {
             }
         }
 
-        /// Joint coordinates, for joints that stand in a tree.
+        /// Joint coordinates, for joints that are in a tree.
         impl JointKind {
             /// Its coordinates and speeds; `None` for joints that always close a loop.
             pub fn tree_shape(&self) -> Option<&'static TreeShape> {

@@ -1,4 +1,4 @@
-//! What formulations and analyses read of a joint besides its rows, each stated in the file of the joint itself.
+//! Data of a joint for formulations and analyses in addition to its rows, defined in the file of each joint.
 
 use super::JointKind;
 use crate::expr::Dimension;
@@ -179,7 +179,7 @@ impl Looser {
     }
 }
 
-/// Coordinates and speeds of a joint that stands in a tree.
+/// Coordinates and speeds of a joint that is in a tree.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TreeShape {
     /// Columns of the groups, in order from base to moving body.

@@ -22,7 +22,7 @@ impl<L> Mechanism<L> {
         self.stated(|s| s.limits.push((joint.into(), limits)))
     }
 
-    /// Something that happens where an expression of time and state reaches zero.
+    /// An action that is executed where an expression of time and state reaches zero.
     ///
     /// ```
     /// use fourbar_model::mechanism::{Body, GROUND, Mechanism};

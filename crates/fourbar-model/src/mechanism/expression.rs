@@ -146,7 +146,7 @@ fn problem(e: &ExprError, key: &str, text: &str) -> Diagnostic {
     let (code, help) = match &e.kind {
         E::Empty | E::Syntax { .. } => ("M020", "numbers, names, + - * / ^, parentheses and functions make an expression"),
         E::UnknownName(_) => {
-            ("M021", "expressions know `t`, `pi`, parameters stated before, and in forces coordinates such as `pin.angle` and `tip.vx`")
+            ("M021", "expressions may use `t`, `pi`, parameters defined before, and in forces coordinates such as `pin.angle` and `tip.vx`")
         }
         E::UnknownFunction(_) => ("M022", "`fourbar list` prints the functions"),
         E::Arguments { .. } => ("M023", "`fourbar list` prints the functions with their arguments"),

@@ -21,8 +21,8 @@
 //! # Ok::<(), fourbar_model::Error>(())
 //! ```
 //!
-//! An element is begun by the method that is called as its type in files, and goes on with the keys that it has; the next element, or
-//! [`Mechanism::build`], ends it. Nothing is refused on the way: everything that is wrong is said in one go at the end, with the codes
+//! An element is begun by the method that is called as its type in files, and continues with the keys that it has; the next element, or
+//! [`Mechanism::build`], ends it. Nothing is rejected on the way: everything that is wrong is said in one go at the end, with the codes
 //! that files get. Numbers are SI and radians. Expressions are numbers or texts; they know `t`, `pi`, what was stated before
 //! them of parameters, inputs, states, tables and functions, and in forces the coordinates of joints and points, such as `O.angle` or `P.vx`.
 

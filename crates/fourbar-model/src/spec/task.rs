@@ -1,4 +1,4 @@
-//! What a mechanism is to do: paths of its points over time, and the motors that are to cause them.
+//! Tasks of a mechanism: paths of its points over time, and the motors that cause them.
 
 use super::{TableEnds, TableSpec, V3};
 use crate::expr::{Dimension, Expr, Names, Outside, Symbol, Table};
@@ -22,7 +22,7 @@ pub struct PathSpec {
 pub struct ThroughSpec {
     /// The points, in the world.
     pub points: Vec<V3>,
-    /// Whether it goes on from the last point to the first.
+    /// Whether it continues from the last point to the first.
     pub closed: bool,
     /// How it is travelled.
     pub profile: Profile,

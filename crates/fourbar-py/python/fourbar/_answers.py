@@ -132,7 +132,7 @@ class Equilibrium:
 
 
 class Equilibria(Sequence[Equilibrium]):
-    """The equilibria that a search found, stable ones first. `complete` says whether none can be missing on this assembly mode."""
+    """The equilibria that a search found, stable ones first. `complete` is true if none can be missing in this assembly mode."""
 
     def __init__(self, found: list[Equilibrium], starts: int, hits: int, complete: bool):
         self._list = found

@@ -184,7 +184,7 @@ class Mechanism:
     # Joints.
 
     def joint(self, name: str, type: str, **keys: Any) -> Mechanism:
-        """A joint of any type with the keys it has in files; ``from_`` stands for ``from``."""
+        """A joint of any type with the keys it has in files; ``from_`` is written for ``from``."""
         return self._add("joints", name, {"type": type, **keys})
 
     def _pair(self, name: str, type: str, base: str, moving: str, **keys: Any) -> Mechanism:
@@ -255,7 +255,7 @@ class Mechanism:
     # Constraints.
 
     def constraint(self, name: str, type: str, **keys: Any) -> Mechanism:
-        """A bare constraint or rolling element of any type with the keys it has in files; ``from_`` stands for ``from``."""
+        """A bare constraint or rolling element of any type with the keys it has in files; ``from_`` is written for ``from``."""
         return self._add("constraints", name, {"type": type, **keys})
 
     def knife_edge(self, name: str, on: Place, across: Any) -> Mechanism:

@@ -16,7 +16,7 @@ else:
 
 
 def frozen(array: Any) -> Any:
-    """A view on an array that cannot be made writable again, because nothing that it looks at is."""
+    """A view of an array that cannot be made writable again, because its base is read-only."""
     part = array
     while isinstance(part, np.ndarray):
         part.setflags(write=False)

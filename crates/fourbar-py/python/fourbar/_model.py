@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def _expression(name: str, value: object) -> str:
-    """A parameter as the reader takes it."""
+    """A parameter in the form that the reader accepts."""
     if isinstance(value, str):
         return value
     if isinstance(value, bool):
@@ -133,12 +133,12 @@ class Model(Studies):
 
     @property
     def title(self) -> str:
-        """The title that its author gave."""
+        """The title."""
         return self._core.title
 
     @property
     def name(self) -> str:
-        """How its file is called."""
+        """The name of its file."""
         return self._core.name
 
     @property
@@ -201,17 +201,17 @@ class Model(Studies):
 
     @property
     def input_ranges(self) -> dict[str, tuple[float, float]]:
-        """Least and largest value of every input; infinite where it may be anything."""
+        """Smallest and largest value of every input; infinite if unbounded."""
         return {i[0]: (i[3], i[4]) for i in self._core.inputs()}
 
     @property
     def states(self) -> tuple[str, ...]:
-        """Names of the states of its own, which are integrated with the motion."""
+        """Names of the user-defined states, which are integrated with the motion."""
         return self._elements("states")
 
     @property
     def outputs(self) -> tuple[str, ...]:
-        """Names of result columns of its own."""
+        """Names of the user-defined result columns."""
         return self._elements("outputs")
 
     @property
@@ -228,12 +228,12 @@ class Model(Studies):
 
     @property
     def t_end(self) -> float:
-        """End of its author's study, s."""
+        """End of the study of the file, s."""
         return self._core.study()[0]
 
     @property
     def output_step(self) -> float:
-        """Distance of output times in its author's study, s."""
+        """Time between outputs in the study of the file, s."""
         return self._core.study()[1]
 
     def replace(self, **parameters: float | str) -> Model:
@@ -243,7 +243,7 @@ class Model(Studies):
         return model
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes it as a mechanism file, values of parameters put in."""
+        """Writes it as a mechanism file, with the values of parameters."""
         with open(path, "w", encoding="utf-8") as file:
             file.write(self._core.written())
 
@@ -257,7 +257,7 @@ class Model(Studies):
         progress: Progress = None,
         **settings: Unpack[Settings],
     ) -> Result:
-        """Runs its author's study; keywords change settings.
+        """Runs the study of the file; keywords change settings.
 
         t_end: end, s. columns: patterns of the columns to keep; others cost nothing. progress: ``True``, ``False``, or a function of the
         time and its end; left out, a bar is shown where somebody looks. Settings are
@@ -295,14 +295,14 @@ class Model(Studies):
         return result
 
     def kinematics(self, t_end: float | None = None, **settings: Unpack[Run]) -> Result:
-        """Moves it as its drives prescribe, whatever its author's study is; settings are those of `run`."""
+        """Computes the kinematics of a fully driven mechanism, regardless of the study of the file; settings are those of `run`."""
         if "analysis" in settings:
             raise TypeError("kinematics() got an unexpected keyword argument 'analysis'")
         settings["analysis"] = "kinematics"
         return self.run(t_end, **settings)
 
     def simulation(self, **settings: Unpack[Settings]) -> Simulation:
-        """Assembles it and holds it at time zero, to be moved on as far as one likes; settings are those of `run`.
+        """Assembles it and returns a simulation at time zero, to be advanced step by step; settings are those of `run`.
 
         >>> import fourbar
         >>> with fourbar.load("pid_pendulum").simulation() as sim:
@@ -321,7 +321,7 @@ class Model(Studies):
     # What is said of it.
 
     def check(self) -> Check:
-        """Looks at it from all sides: mobility, redundancy and its cures, singular poses, assembly modes, doubtful numbers."""
+        """Analyses it: mobility, redundancy and its cures, singular poses, assembly modes, implausible data."""
         return _check(self._core.check(), self.title)
 
     def verify(
@@ -336,7 +336,7 @@ class Model(Studies):
         patience: float | None = None,
         threads: int | None = None,
     ) -> Verification:
-        """Runs every formulation that applies and compares them; `patience` is the time for each, s."""
+        """Runs every applicable formulation and compares them; `patience` is the time limit for each, s."""
         settings = {
             "t_end": t_end, "output_step": output_step, "tol": tol, "mode": mode, "patience": patience, "threads": threads,
             "formulations": [formulations] if isinstance(formulations, str) else None if formulations is None else list(formulations),
@@ -348,7 +348,7 @@ class Model(Studies):
     def equilibrium(
         self, *, kind: str = "stable", t: float = 0.0, inputs: Mapping[str, float] | None = None
     ) -> Equilibrium:
-        """Where it comes to rest from where it is drawn: ``"stable"``, or the nearest of ``"any"`` kind.
+        """The equilibrium reached from the drawn position: ``"stable"``, or the nearest of ``"any"`` kind.
 
         >>> import fourbar
         >>> rest = fourbar.load("ra_double_pendulum").equilibrium()
@@ -378,7 +378,7 @@ class Model(Studies):
         frozen: bool = False,
         count: int = 10,
     ) -> Modes:
-        """Vibrations about ``"equilibrium"``, the ``"start"``, a time of its motion or a state; left out, what fits.
+        """Vibrations about ``"equilibrium"``, the ``"start"``, a time of its motion or a state; by default chosen automatically.
 
         `frozen` takes coefficients as they are though the motion is not steady; `count` is how many modes of a very large mechanism are
         looked for.

@@ -66,7 +66,7 @@ class Bar:
 
 
 def bar(progress: bool | Callable[[float, float], object] | None, what: str = "t =", unit: str = " s") -> Any:
-    """What is called while a run goes on: a bar where somebody looks, a function of the caller's own, or nothing."""
+    """The progress callback of a run: a bar if output is interactive, a function of the caller, or nothing."""
     if callable(progress):
         return progress
     if progress is None:

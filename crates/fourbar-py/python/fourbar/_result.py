@@ -120,7 +120,7 @@ class Result(Columns):
 
     @property
     def report(self) -> dict[str, Any]:
-        """What the run says: formulation, integrator, work counts, redundant rows, singular positions, notes."""
+        """The report of the run: formulation, integrator, work counts, redundant rows, singular positions, notes."""
         said = self._said()
         report = dict(said["report"] or {})
         report["work"] = dict(report.get("work", []))
@@ -155,7 +155,7 @@ class Result(Columns):
 
     def save(self, folder: str | os.PathLike[str], force: bool = False) -> pathlib.Path:
         """Writes a result folder, which `fourbar view` and `fourbar plot` of the command read. Results of other mechanisms that stand
-        there are not replaced, unless `force` says so."""
+        there are not replaced, unless `force` is set."""
         path = pathlib.Path(folder)
         self._model._core.save(self._ran, list(self._names), list(self._units), self._values, path, force)
         return path

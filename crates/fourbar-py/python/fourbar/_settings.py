@@ -8,7 +8,7 @@ Progress = bool | Callable[[float, float], object] | None
 
 
 class Settings(TypedDict, total=False):
-    """Settings of a run, as `Model.run` explains them; what is left out is as the file has it."""
+    """Settings of a run, as described in `Model.run`; the defaults are those of the file."""
 
     output_step: float | None
     formulation: str | None
@@ -32,7 +32,7 @@ class Run(Settings, total=False):
 
 
 def of(call: str, settings: Mapping[str, Any], without: Iterable[str] = ()) -> dict[str, Any]:
-    """Settings as the engine takes them; names that it does not know are refused as Python does."""
+    """Settings in the form of the engine; unknown names raise the usual Python error."""
     for name in settings:
         if name not in NAMES or name in without:
             raise TypeError(f"{call}() got an unexpected keyword argument {name!r}")

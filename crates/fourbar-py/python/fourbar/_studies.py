@@ -30,7 +30,7 @@ else:
 
 @dataclass(frozen=True, repr=False)
 class Study:
-    """What a study says: ``text`` is what the command prints, ``fields`` what it prints with ``--json``."""
+    """The result of a study: ``text`` is what the command prints, ``fields`` what it prints with ``--json``."""
 
     text: str = field(repr=False)
     fields: dict[str, Any] = field(repr=False)
@@ -172,7 +172,7 @@ class Sensitivities(Study):
         raise KeyError(of)
 
     def value(self, of: str | None = None) -> float:
-        """Value of an output; left out, the first one."""
+        """Value of an output; default: the first one."""
         return float(self._output(of)["value"])
 
     def gradient(self, of: str | None = None) -> dict[str, float]:
@@ -338,7 +338,7 @@ class Studies:
         t_end: float | None = None,
         **settings: Unpack[Settings],
     ) -> Tolerance:
-        """What tolerances do to measures: samples, the linear stack-up beside them, and the share of every parameter.
+        """The effect of tolerances on measures: samples, the linear stack-up, and the contribution of every parameter.
 
         tolerances: by parameter ``"0.1 mm"`` (three standard deviations), ``"sigma:0.03mm"``, ``"uniform:0.2mm"``, ``"IT7"``; by joint
         ``"clearance:20um"``; left out, ``tolerances:`` of the file. keep: conditions that good samples meet, ``"max(P.y) < 101 mm"``.

@@ -171,7 +171,7 @@ def compute(spec: Spec, numbers: Sequence[int]) -> tuple[bytes, list[tuple[int, 
 
 
 def _workers(executor: Executor) -> int:
-    """How many tasks an executor works on at a time, as far as it says."""
+    """The number of tasks that an executor processes in parallel, if it reports it."""
     known = getattr(executor, "_max_workers", None)
     if isinstance(known, int) and known > 0:
         return known
@@ -187,8 +187,8 @@ class _Broken(Exception):
 
 
 def _steady(executor: Executor) -> bool:
-    """Whether an executor of Dask has kept its scheduler. Where it looks for it this waits for the end of that; false says that it was found
-    again, though tasks from before may never be heard of."""
+    """Whether an executor of Dask has kept its scheduler. Waits while it reconnects; false means that it has reconnected, but earlier
+    tasks may be lost."""
     steady = True
     while True:
         status = getattr(getattr(executor, "_client", None), "status", "running")

@@ -117,7 +117,7 @@ class MechanismEnv(gymnasium.Env[Array, Array]):
         return row[self._places], {"t": self._simulation.t, "parameters": changed}
 
     def step(self, action: Array) -> tuple[Array, float, bool, bool, dict[str, Any]]:
-        """Holds the actions for one step of time. A run that cannot go on ends the episode; ``info["error"]`` says why. So does an event with
+        """Holds the actions for one step of time. A run that fails ends the episode; ``info["error"]`` gives the reason. So does an event with
         ``stop: true``, which ``info["ended_by"]`` names."""
         if self._simulation is None:
             raise gymnasium.error.ResetNeeded("call reset before step")

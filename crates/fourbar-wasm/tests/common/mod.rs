@@ -1,8 +1,55 @@
 //! What the tests of this crate share.
 
 use fourbar_io::examples::example;
+use fourbar_wasm::Live;
+use serde_json::{Value, json};
 
 /// The file of a shipped model.
 pub fn text(name: &str) -> &'static str {
     example(name).unwrap_or_else(|| panic!("there is no model {name}")).text
+}
+
+/// The engine as a page has it.
+pub struct Page {
+    live: Live,
+    /// What it says of the mechanism.
+    pub described: Value,
+}
+
+impl Page {
+    /// An engine without a mechanism.
+    pub fn new() -> Self {
+        Self { live: Live::new(), described: Value::Null }
+    }
+
+    /// An engine with the mechanism of a text.
+    pub fn of(text: &str) -> Self {
+        let mut page = Self::new();
+        page.described = page.good(json!({"do": "load", "text": text}));
+        assert_eq!(page.described["assembled"], true, "{}", page.described);
+        page
+    }
+
+    /// The reply to a request.
+    pub fn ask(&mut self, request: &Value) -> Value {
+        serde_json::from_str(&self.live.answer(&request.to_string())).expect("replies are JSON")
+    }
+
+    /// The reply to a request that must be done.
+    pub fn good(&mut self, request: Value) -> Value {
+        let reply = self.ask(&request);
+        assert_eq!(reply["ok"], true, "{request}: {reply}");
+        reply
+    }
+
+    /// Place of a column.
+    pub fn column(&self, name: &str) -> usize {
+        let columns = self.described["columns"].as_array().expect("columns");
+        columns.iter().position(|c| c == name).unwrap_or_else(|| panic!("there is no column {name}"))
+    }
+
+    /// The present value of a column.
+    pub fn at(&self, column: &str) -> f64 {
+        self.live.row()[self.column(column)]
+    }
 }

@@ -1,6 +1,6 @@
-//! Charts: what distinguishes the formulations with absolute coordinates \[Kissel21\].
+//! Charts: the difference between the formulations with absolute coordinates \[Kissel21\].
 //!
-//! Equations of motion and constraints are written once, in terms of the twist `(r_dot, omega_bar)`. A chart says which
+//! Equations of motion and constraints are written once, in terms of the twist `(r_dot, omega_bar)`. A chart states which
 //! numbers `x` describe a rotation, and supplies its velocity map: `omega_bar = B(x) x_dot`, `omega_bar_dot = B x_ddot +
 //! B_dot x_dot`. The integrator moves `x`, `x_dot`, `x_ddot`; Newton solves for body increments `theta_bar`, which the chart
 //! turns into increments of its own coordinates. The iteration matrix needs of it only the two blocks
@@ -129,7 +129,7 @@ pub trait Chart: Copy + Debug + 'static {
     type Rate: Send + Rate;
     /// Whether the rates are the twist itself, so that nothing is mapped or stored twice.
     const DIRECT: bool = false;
-    /// Whether the chart has a constraint of its own, the norm of Euler parameters.
+    /// Whether the chart has its own constraint, the norm of Euler parameters.
     const OWN: bool = false;
     /// Whether the chart has singular points and can be exchanged in flight.
     const SINGULAR: bool = false;

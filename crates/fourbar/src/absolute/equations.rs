@@ -291,7 +291,7 @@ impl<'m> Equations<'m> {
 
     /// Factors at a pose and solves for its index-1 accelerations and multipliers, with no more than an explicit stage needs: forces
     /// are evaluated once where they depend on no multiplier and every inertia is its own. With a `rate`, violations of position and
-    /// velocity constraints decay at it (Baumgarte). `polish` asks for accelerations and multipliers to rounding also where some
+    /// velocity constraints decay at it (Baumgarte). `polish` requires accelerations and multipliers to rounding also where some
     /// constraints are nearly dependent, as outputs do.
     pub fn accelerate(
         &mut self,
@@ -329,8 +329,24 @@ impl<'m> Equations<'m> {
         for (x, g) in self.p.x.iter_mut().zip(&self.gamma) {
             *x -= g;
         }
+        self.solve_firmly(polish, lambda);
+        self.p.wrench.fill(Wrench::zero());
+        self.set.add_transposed(&self.G, lambda, 1.0, &mut self.p.wrench);
+        for (a, (f, w)) in a.iter_mut().zip(self.p.wrench.iter().zip(&self.p.inverse)) {
+            let d = w.apply(f);
+            a.v -= d.v;
+            a.w -= d.w;
+        }
+        if polish {
+            self.refine(q, v, turns, t, a, lambda);
+        }
+    }
+
+    /// Solves for the multipliers of the right-hand side in `x`, into `out`, and takes back what the compliance of the rows leaves of them:
+    /// at least twice where they are `polish`ed.
+    pub fn solve_firmly(&mut self, polish: bool, out: &mut [f64]) {
         self.p.schur.solve(&mut self.p.x);
-        lambda.copy_from_slice(&self.p.x);
+        out.copy_from_slice(&self.p.x);
         // (S0 + eps) x = b leaves eps x of b: what the compliance took is solved for again. Left as it is, it would be an error across
         // the constraints that turns into one along them from step to step.
         let least = if self.regular_pivot.0 > WELL_DEFINED && !polish { 1 } else { 2 };
@@ -341,7 +357,7 @@ impl<'m> Equations<'m> {
                 *x *= e;
             }
             self.p.schur.solve(&mut self.p.x);
-            for (l, x) in lambda.iter_mut().zip(&self.p.x) {
+            for (l, x) in out.iter_mut().zip(&self.p.x) {
                 *l += x;
             }
             let now = self.size_of_rows();
@@ -350,16 +366,6 @@ impl<'m> Equations<'m> {
                 break;
             }
             last = now;
-        }
-        self.p.wrench.fill(Wrench::zero());
-        self.set.add_transposed(&self.G, lambda, 1.0, &mut self.p.wrench);
-        for (a, (f, w)) in a.iter_mut().zip(self.p.wrench.iter().zip(&self.p.inverse)) {
-            let d = w.apply(f);
-            a.v -= d.v;
-            a.w -= d.w;
-        }
-        if polish {
-            self.refine(q, v, turns, t, a, lambda);
         }
     }
 

@@ -1,4 +1,4 @@
-//! How the equations of motion change with poses, velocities and multipliers at a state: what every exact iteration matrix is made of.
+//! Derivatives of the equations of motion by poses, velocities and multipliers at a state: the blocks of every exact iteration matrix.
 //!
 //! ```text
 //! K = d(Phi_q^T lambda - f)/dq,   D = d(gyroscopic - f)/dv,   U = Phi_q^T - df/dlambda
@@ -34,7 +34,7 @@ pub struct Linear {
     pub U: Vec<f64>,
     /// Inertias of the matrix: directions without inertia have a small one.
     pub J: Vec<Matrix3<f64>>,
-    /// Bodies that each force element reads or pushes, ground left out.
+    /// Bodies that each force element reads or pushes, ground omitted.
     force_bodies: Vec<Vec<usize>>,
     /// Bodies that the rates of states read, and how the states of the step follow them: for each of these bodies and each of its twelve
     /// directions the slopes of all numbers carried along.

@@ -11,7 +11,7 @@ use fourbar_math::{Dual, Taylor};
 
 /// Iterations at one place, at most.
 const ITERATIONS: usize = 25;
-/// Convergence slower than this asks for a fresh matrix.
+/// Convergence slower than this requires a fresh matrix.
 const SLOW: f64 = 0.1;
 /// Corrections below this share of a state are rounding.
 const ROUNDING: f64 = 1e-15;
@@ -68,7 +68,7 @@ impl States<Dual> for Sloped<'_> {
     }
 }
 
-/// Bodies that the rates of all states read, ground left out.
+/// Bodies that the rates of all states read, ground omitted.
 pub fn bodies_of_states(model: &Model) -> Vec<usize> {
     bodies_read(model, model.states.iter().map(|s| &s.rate))
 }

@@ -13,7 +13,7 @@ use crate::state::{Pose, Twist, Wrench};
 
 /// Where no row comes as near to others as this (relative pivot), every mode is an ordinary one.
 const CLEAR: f64 = 0.1;
-/// Most rounds of conjugate gradients, and most solves: each starts from residuals evaluated anew.
+/// Most rounds of conjugate gradients, and most solves: each starts from residuals evaluated again.
 const ROUNDS: usize = 40;
 const SOLVES: usize = 4;
 /// Shares `s^2/(eps + s^2)` below this belong to dependent rows: singular values of 1e-8 that the rank counts as zero.

@@ -23,7 +23,7 @@ use smallvec::{SmallVec, smallvec};
 use std::collections::HashMap;
 
 /// Share of `m L^2` below which a rotational inertia is raised, for particles and thin rods.
-const FLOOR: f64 = 0.01;
+pub const FLOOR: f64 = 0.01;
 
 pub use starts::{Branch, Other};
 pub use walk::Metric;
@@ -37,7 +37,7 @@ pub struct Assembled {
     /// Iterations used.
     pub iterations: usize,
     /// Largest constraint residual before, metres (rotations times the characteristic length). Conditions under `start:` are no part of
-    /// it: they are asked for.
+    /// it: they are requested.
     pub residual_before: f64,
     /// The same after.
     pub residual_after: f64,
@@ -86,7 +86,7 @@ pub struct Gap {
 impl std::fmt::Display for Gap {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "`{}`", self.name)?;
-        // Of the two the one that is rounding beside the other is left out.
+        // Of the two the one that is rounding beside the other is omitted.
         match (self.distance > 1e-4 * self.angle, self.angle > 1e-4 * self.distance) {
             (true, true) => write!(f, " ({} m, {} rad)", number(self.distance), number(self.angle)),
             (false, true) => write!(f, " ({} rad)", number(self.angle)),
@@ -101,7 +101,7 @@ impl Assembled {
         self.residual_before > 1e-6 * model.length || self.velocity_residual_before > 1e-6 * model.length
     }
 
-    /// Which of several closed poses was taken, in words, where it was looked for.
+    /// Which of several closed poses was taken, in words, where it was searched for.
     pub fn note(&self) -> Option<String> {
         self.branch.as_ref().map(|b| b.words(self.distance))
     }
@@ -143,7 +143,7 @@ impl Assembled {
                 )),
             );
         }
-        // Velocities that were left out are for the drives to decide.
+        // Velocities that were omitted are for the drives to decide.
         if self.stated && self.velocity_residual_before > 1e-6 * model.length {
             let most =
                 self.moved.iter().max_by(|a, b| (a.velocity + model.length * a.omega).total_cmp(&(b.velocity + model.length * b.omega)))?;
@@ -151,7 +151,7 @@ impl Assembled {
                 Diagnostic::new(
                     "W202",
                     format!(
-                        "the start velocities do not fit the joints and drives (worst {} m/s); the nearest that do are used",
+                        "the start velocities are inconsistent with joints and drives (worst {} m/s); the nearest consistent ones are used",
                         number(self.velocity_residual_before)
                     ),
                 )
@@ -168,7 +168,7 @@ impl Assembled {
     }
 }
 
-/// Gaps of all constraints, zero ones left out, largest first.
+/// Gaps of all constraints, zero ones omitted, largest first.
 pub fn gaps(model: &Model, set: &ConstraintSet, Phi: &[f64], threshold: f64) -> Vec<Gap> {
     gaps_of(model, &set.list, Phi, threshold)
 }
@@ -249,7 +249,7 @@ pub struct Options {
     pub drives: bool,
     /// Random restarts before a mechanism is called impossible.
     pub restarts: usize,
-    /// Most starts from which a nearer pose is looked for where the first walk was long; 0 keeps what the walk reached.
+    /// Most starts from which a nearer pose is searched for where the first walk was long; 0 keeps what the walk reached.
     pub starts: usize,
 }
 
@@ -504,7 +504,7 @@ fn impossible(model: &Model, p: &mut Problem, q: &[Pose], start: &Configuration)
         format!("the mechanism cannot be assembled as drawn{flipped}")
     };
     Diagnostic::new("S211", message).names(gaps.iter().map(|g| g.name.clone())).help(
-        "check the lengths of the links around these joints, the drive values at t = 0 and `hold:`; or start closer to the wanted pose",
+        "check the lengths of the links around these joints, the drive values at t = 0 and `hold:`; or start closer to the intended pose",
     )
 }
 
@@ -529,6 +529,6 @@ pub(crate) fn fits(model: &Model, state: &Configuration) -> Result<(), Diagnosti
             model.auxiliaries()
         )
     };
-    Err(Diagnostic::new("U312", format!("the state does not fit the mechanism: {what}"))
+    Err(Diagnostic::new("U312", format!("the state does not match the mechanism: {what}"))
         .help("take it from `state` of a simulation of the same mechanism"))
 }

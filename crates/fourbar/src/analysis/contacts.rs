@@ -1,4 +1,4 @@
-//! What is said about contacts before anything moves.
+//! Checks of contacts before a run.
 
 use crate::coordinate::PoseOf;
 use crate::diagnostic::{Diagnostic, number};

@@ -20,7 +20,7 @@ use std::collections::BinaryHeap;
 
 /// What is left of a column or of a row of unit length below this counts as nothing.
 const NOTHING: f64 = 1e-8;
-/// Rows that may be added to others before dependent ones are looked for: at least so many, or this share of all.
+/// Rows that may be added to others before dependent ones are searched for: at least so many, or this share of all.
 const FRESH: (usize, usize) = (12, 4);
 /// Rows of unit length that leave the plane by less than this are in it.
 const APART: f64 = 1e-11;
@@ -34,7 +34,7 @@ const PARTS: [[usize; 3]; 2] = [[0, 1, 5], [2, 3, 4]];
 pub struct Eliminated {
     /// Numerical rank.
     pub rank: usize,
-    /// The free motions, orthonormal in `(v, L omega)`, where there are no more than asked for.
+    /// The free motions, orthonormal in `(v, L omega)`, where there are no more than requested.
     pub motions: Option<Vec<Vec<Twist>>>,
     /// Numbers touched, for statements about cost.
     pub work: usize,
@@ -87,7 +87,7 @@ struct Rows {
     nodes: SmallVec<[u32; 4]>,
     count: usize,
     values: Vec<f64>,
-    /// Rows that were not looked at for dependence yet.
+    /// Rows that were not examined for dependence yet.
     fresh: usize,
 }
 

@@ -33,7 +33,7 @@ pub struct Swept {
     pub joint: usize,
 }
 
-/// The coordinates to sweep: driven ones first, then others that describe the freedoms left; bodies without joints are left out.
+/// The coordinates to sweep: driven ones first, then others that describe the freedoms left; bodies without joints are omitted.
 pub fn coordinates(model: &Model, at: &Configuration, free: &Mobility) -> Vec<Swept> {
     let motions = &free.generic.motions;
     let mut list: Vec<Swept> = Vec::new();

@@ -1,4 +1,4 @@
-//! Drives that jump: functions of time whose pieces do not fit together are found before a run. A position that jumps is refused by name;
+//! Drives that jump: functions of time whose pieces do not fit together are found before a run. A position that jumps is rejected by name;
 //! a speed that jumps is an impact, which time stepping cannot take.
 
 use crate::diagnostic::{Diagnostic, number};
@@ -16,7 +16,7 @@ struct Moving<'m> {
     /// Unit of its value, and what counts as large of it.
     unit: &'static str,
     large: f64,
-    /// Whether events are looked for in it.
+    /// Whether events are searched for in it.
     watched: bool,
 }
 
@@ -28,12 +28,12 @@ pub(crate) fn of_position(name: &str, t: f64, [from, to]: [f64; 2], unit: &'stat
 }
 
 /// Refuses drives whose value jumps between zero and `t_end`. Speeds that jump are events, and so are accelerations; kinematics follows
-/// them and is warned that no acceleration holds the blow. Where events are not looked for, they are refused and warned of.
+/// them and is warned that no acceleration holds the blow. Where events are not searched for, they are rejected and warned of.
 pub fn check(model: &Model, analysis: Analysis, t_end: f64) -> Result<Vec<Diagnostic>, Diagnostic> {
     check_where(model, analysis, t_end, true)
 }
 
-/// The same; `watched`: whether events are looked for.
+/// The same; `watched`: whether events are searched for.
 pub fn check_where(model: &Model, analysis: Analysis, t_end: f64, watched: bool) -> Result<Vec<Diagnostic>, Diagnostic> {
     let drives = model.drives.iter().map(|d| match d.coordinate {
         JointCoordinate::Angle => Moving { name: &d.name, value: &d.value, unit: "rad", large: 1.0, watched },

@@ -1,4 +1,4 @@
-//! Analyses: what can be asked of a mechanism.
+//! Analyses of a mechanism.
 
 pub mod assembly;
 #[doc(hidden)]

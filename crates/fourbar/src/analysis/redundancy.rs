@@ -1,6 +1,6 @@
 //! Redundant constraints by name: which joints hold their bodies more often than needed.
 //!
-//! Every independent loop is looked at alone: rows of its joints minus their rank. What is redundant only through several
+//! Every independent loop is examined alone: rows of its joints minus their rank. What is redundant only through several
 //! loops together is found by dropping elements while the rest is still dependent in a way the loops do not explain.
 
 use crate::analysis::rank::TOLERANCE;
@@ -12,7 +12,7 @@ use fourbar_math::dense;
 use nalgebra::DMatrix;
 use serde::Serialize;
 
-/// Up to this many elements dependence across loops, or within one loop, is looked for.
+/// Up to this many elements dependence across loops, or within one loop, is searched for.
 const ELEMENTS: usize = 60;
 /// Sets that are listed; beyond, rows are only counted.
 const SETS: usize = 400;
@@ -41,7 +41,7 @@ pub struct Redundancy {
     pub unexplained: usize,
 }
 
-/// Finds the redundant sets of a mechanism with `total` dependent rows (drives left out) at the pose `q`.
+/// Finds the redundant sets of a mechanism with `total` dependent rows (drives omitted) at the pose `q`.
 pub fn redundancy(model: &Model, topology: &Topology, q: &[Pose], total: usize) -> Redundancy {
     let all = model.constraints(false);
     let mut found: Vec<(Vec<usize>, usize)> = Vec::new();

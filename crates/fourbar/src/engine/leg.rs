@@ -1,5 +1,5 @@
 //! Legs of a run: stretches over which one formulation moves the mechanism. A run with a named formulation has one; where `auto` has
-//! chosen and its choice cannot go on, the next candidate goes on from the last good state, over one and the same trajectory.
+//! chosen and its choice cannot continue, the next candidate continues from the last good state, over one and the same trajectory.
 
 use crate::diagnostic::Diagnostic;
 use crate::formulation::Chosen;
@@ -28,9 +28,9 @@ pub struct Leg {
 pub struct Change {
     /// Time of the last good state.
     pub t: f64,
-    /// Formulation that goes on.
+    /// Formulation that continues.
     pub to: String,
-    /// Formulations that could not go on, each with its reason.
+    /// Formulations that could not continue, each with its reason.
     pub failed: Vec<(String, String)>,
 }
 
@@ -55,7 +55,7 @@ impl Fallen {
 /// What the others said where none of them got any further than the first.
 pub fn no_other(failed: &[Fallen]) -> Option<String> {
     let others: Vec<String> = failed.iter().skip(1).map(Fallen::reason).map(|(name, why)| format!("`{name}`: {why}")).collect();
-    (!others.is_empty()).then(|| format!("no other formulation goes on from there: {}", others.join("; ")))
+    (!others.is_empty()).then(|| format!("no other formulation can continue from there: {}", others.join("; ")))
 }
 
 impl Change {
@@ -84,12 +84,9 @@ impl Change {
     fn could_not_go_on(&self) -> Diagnostic {
         let names: Vec<String> = self.failed.iter().map(|(name, _)| format!("`{name}`")).collect();
         let why: Vec<String> = self.failed.iter().map(|(name, why)| format!("`{name}`: {why}")).collect();
-        Diagnostic::new(
-            "W290",
-            format!("from t = {} s on `{}` moves the mechanism, because {} could not go on", self.t, self.to, listed(&names)),
-        )
-        .time(self.t)
-        .help(format!("rows until then stay as they are; {}; name a formulation to have one for the whole run", why.join("; ")))
+        Diagnostic::new("W290", format!("from t = {} s on the run continues with `{}`, because {} failed", self.t, self.to, listed(&names)))
+            .time(self.t)
+            .help(format!("rows until then stay as they are; {}; name a formulation to have one for the whole run", why.join("; ")))
     }
 }
 
@@ -102,7 +99,7 @@ fn listed(names: &[String]) -> String {
     }
 }
 
-/// Whether another formulation may go on where one ended with this: settings that are wrong stay wrong, and so do checkpoints.
+/// Whether another formulation may continue where one ended with this: settings that are wrong stay wrong, and so do checkpoints.
 pub fn another_may_pass(d: &Diagnostic) -> bool {
     d.code.0.starts_with('S') && d.code.0 != "S240"
 }

@@ -1,7 +1,7 @@
-//! A mechanism in motion: the formulation in force, what it goes on with where it cannot, and the judge of what is handed over.
+//! A mechanism in motion: the active formulation, the candidates that replace it if it fails, and the checks of its results.
 //!
-//! [`Engine`] borrows its model; [`crate::Simulation`] is the same with a model of its own. The first of the candidates moves the
-//! mechanism; where it cannot go on, the next ones in turn do, from the last state that was handed over, until none gets any further.
+//! [`Engine`] borrows its model; [`crate::Simulation`] is the same with its own model. The first of the candidates moves the
+//! mechanism; where it cannot continue, the next ones in turn do, from the last state that was handed over, until none gets any further.
 
 pub(crate) mod leg;
 mod stuck;
@@ -17,7 +17,7 @@ use crate::inputs::{Change as InputChange, Plan, change_drives, place_drives};
 use crate::judge::Judge;
 use crate::kinematics::{KINEMATICS, undefined_drive};
 use crate::model::Model;
-use crate::motion::{Instant, Motion, Outcome, bad_checkpoint, numbers};
+use crate::motion::{Instant, Motion, Outcome, add_work, bad_checkpoint, numbers};
 use crate::report::Report;
 use crate::settings::{Analysis, Study};
 use crate::singular;
@@ -30,7 +30,7 @@ use warnings::{friction_warning, mass_warning};
 
 /// The integrator for stiff forces.
 const IMPLICIT: &str = "radau";
-/// The largest step that is looked for at once, in ends of the study.
+/// The largest step that is searched for at once, in ends of the study.
 const STEP: f64 = 10.0;
 /// Share of the characteristic length to which states after events are consistent.
 const EVENTS: f64 = 1e-7;
@@ -56,7 +56,7 @@ pub struct Engine<'m> {
     judge: Judge<'m>,
     /// What has been said so far, and what is said once at the end.
     outcome: Outcome,
-    /// Up to where steps may pass the times that are asked for.
+    /// Up to where steps may pass the times that are requested.
     ahead: f64,
     /// Work counts of motions that events have ended.
     spent: Vec<(&'static str, f64)>,
@@ -111,7 +111,7 @@ impl<'m> Engine<'m> {
         self.next.loaded = wanted;
     }
 
-    /// Up to where steps may pass the times that are asked for, because nothing will be changed before.
+    /// Up to where steps may pass the times that are requested, because nothing will be changed before.
     pub fn run_ahead(&mut self, until: f64) {
         self.ahead = until;
         if let Some(motion) = &mut self.motion {
@@ -244,15 +244,11 @@ impl<'m> Engine<'m> {
         if let Some(mut motion) = self.motion.take() {
             motion.report(&mut self.outcome);
         }
-        for (name, n) in std::mem::take(&mut self.outcome.work) {
-            match self.spent.iter_mut().find(|(known, _)| *known == name) {
-                Some((_, sum)) => *sum += n,
-                None => self.spent.push((name, n)),
-            }
-        }
+        let own = std::mem::take(&mut self.outcome.work);
+        add_work(&mut self.spent, own);
     }
 
-    /// Everything that was said and counted so far, for another engine that goes on; the motion in force has ended.
+    /// Everything that was said and counted so far, for another engine that continues; the motion in force has ended.
     pub fn hand_over(&mut self) -> (Outcome, Vec<(&'static str, f64)>) {
         self.retire();
         (std::mem::take(&mut self.outcome), std::mem::take(&mut self.spent))
@@ -273,7 +269,7 @@ impl<'m> Engine<'m> {
         self.turn
     }
 
-    /// Starts with another candidate where it goes on.
+    /// Starts with another candidate where it continues.
     pub fn set_turn(&mut self, turn: usize) {
         self.turn = turn % self.candidates.len();
     }
@@ -342,7 +338,7 @@ impl<'m> Engine<'m> {
         self.motion.as_mut().is_some_and(|m| m.glance(out))
     }
 
-    /// Computes the start, or goes on from it with the next candidate.
+    /// Computes the start, or continues from it with the next candidate.
     pub fn begin(&mut self) -> Result<(), Diagnostic> {
         let t = self.leg.start.t;
         self.reach(t, &mut |_| true).map(|_| ())
@@ -436,7 +432,7 @@ impl<'m> Engine<'m> {
             self.outcome.warnings.extend(self.study.idle_options(&who, &formulation.options_with(integrator)));
         }
         let mut motion = (formulation.start)(&self.structure, &self.study, integrator, &self.leg.start)?;
-        // Where the implicit candidate got no further an explicit one goes on, however small its steps.
+        // Where the implicit candidate got no further an explicit one continues, however small its steps.
         let implicit = |c: &Chosen| c.integrator == IMPLICIT;
         if self.candidates.iter().any(implicit) && !self.fallen.iter().any(|f| implicit(&f.chosen)) {
             motion.give_way();
@@ -456,7 +452,7 @@ impl<'m> Engine<'m> {
         }
         motion.instant(t, &mut self.next)?;
         self.next.work += self.leg.work;
-        self.judge.look(&self.next, motion.own_state())?;
+        self.judge.look(&self.next, motion.t(), motion.own_state())?;
         std::mem::swap(&mut self.now, &mut self.next);
         self.begun = true;
         if !self.fallen.is_empty() {
@@ -528,12 +524,7 @@ impl<'m> Engine<'m> {
             (chosen, t) = (first.chosen.clone(), first.t);
             self.outcome.work = std::mem::take(&mut first.work);
         }
-        for (name, n) in std::mem::take(&mut self.spent) {
-            match self.outcome.work.iter_mut().find(|(known, _)| *known == name) {
-                Some((_, sum)) => *sum += n,
-                None => self.outcome.work.push((name, n)),
-            }
-        }
+        add_work(&mut self.outcome.work, std::mem::take(&mut self.spent));
         let Self { model, judge, leg, .. } = self;
         let mut outcome = std::mem::take(&mut self.outcome);
         outcome.warnings.extend(leg.changes.iter().filter_map(Change::warning));
@@ -587,7 +578,7 @@ impl<'m> Engine<'m> {
 
     /// Continues from what [`Engine::save`] gave for the same mechanism and settings.
     pub fn restore(&mut self, v: &Value) -> Result<(), Diagnostic> {
-        let misfit = || bad_checkpoint("its sizes do not fit");
+        let misfit = || bad_checkpoint("its sizes do not match");
         if v["model"].as_str() != Some(fingerprint(self.model).as_str()) {
             return Err(bad_checkpoint("it belongs to another mechanism"));
         }
@@ -622,10 +613,10 @@ impl<'m> Engine<'m> {
 /// A time that no dense output reaches.
 fn outside(t: f64, now: f64) -> Diagnostic {
     Diagnostic::new("U311", format!("t = {} s is not inside the last step; the present is t = {} s", number(t), number(now)))
-        .help("advance to the time, or ask for one between the last two ends of steps")
+        .help("advance to the time, or choose one inside the last step")
 }
 
-/// Kinematics in the chart of the formulation that was asked for, where it is one.
+/// Kinematics in the chart of the formulation that was requested, where it is one.
 fn in_charts(study: &Study, asked: &Chosen, warnings: &mut Vec<Diagnostic>) -> Vec<Chosen> {
     let name = asked.formulation.name;
     let chart = KINEMATICS.iter().find(|k| k.name == name);

@@ -1,4 +1,4 @@
-//! Why a motion cannot go on: words for a mechanism that stands at a dead point.
+//! Why a motion cannot continue: messages for a mechanism at a dead point.
 
 use crate::diagnostic::Diagnostic;
 use crate::singular::massless::Massless;

@@ -1,4 +1,4 @@
-//! What deserves a warning before anything moves.
+//! Warnings before a run.
 
 use crate::diagnostic::Diagnostic;
 use crate::model::Model;
@@ -16,7 +16,7 @@ pub fn mass_warning(model: &Model) -> Option<Diagnostic> {
     (ratio([light, heavy]) > MASS_RATIO).then(|| {
         Diagnostic::new("W282", format!("`{}` is {:.0e} times as heavy as `{}`, with which joints connect it: rounding of the heavy one's motion is of the size of the light one's forces", names[1], ratio([light, heavy]), names[0]))
             .names(names)
-            .help("compare with `fourbar verify`; `grcr`, `dca` and `natural` keep more digits there than the others. Leave out the mass that does not matter: a `distance` joint is a rod without a body")
+            .help("compare with `fourbar verify`; `grcr`, `dca` and `natural` keep more digits there than the others. Remove a negligible mass: a `distance` joint is a rod without a body")
     })
 }
 
@@ -31,7 +31,7 @@ pub fn friction_warning(model: &Model, not_unique: &[(String, Vec<String>)]) -> 
                 list.push(
                     Diagnostic::new("W230", format!("friction `{name}` depends on the load of joint `{joint}`, which is not unique: the mechanism is over-constrained there"))
                         .names([name.clone(), joint.clone()])
-                        .help("every formulation shares such loads out in its own way, so that motions may differ; remove the redundancy (make a hinge spherical or cylindrical) or state the friction without load"),
+                        .help("every formulation distributes such loads differently, so that motions may differ; remove the redundancy (make a hinge spherical or cylindrical) or define friction that does not depend on the load"),
                 );
             }
         }

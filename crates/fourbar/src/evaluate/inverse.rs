@@ -22,7 +22,7 @@ const DEPENDENT: f64 = 1e-8;
 /// Efforts that cause given accelerations.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Efforts {
-    /// Names of the drives, actuators and coordinates, as they were asked for.
+    /// Names of the drives, actuators and coordinates, as they were requested.
     pub names: Vec<String>,
     /// Torque, N m, or force, N, on the moving body of each.
     pub values: Vec<f64>,
@@ -99,7 +99,7 @@ impl Evaluation<'_> {
         Ok(found.efforts)
     }
 
-    /// The same with weights and limits for motors that share a load. Where the motors cannot cause the accelerations the answer says so
+    /// The same with weights and limits for motors that share a load. Where the motors cannot cause the accelerations the answer reports this
     /// instead of an error.
     pub fn shared_efforts<N: AsRef<str>>(
         &self,
@@ -260,8 +260,9 @@ impl Evaluation<'_> {
         };
         let name = &set.list[set.constraint_of_row(row)].name;
         let message = format!("the accelerations open `{name}` by {} m/s^2", number((Ja[row] - gamma[row]).abs()));
-        let d =
-            Diagnostic::new("U338", message).name(name).help("`accelerations_with` makes accelerations that fit from those of coordinates");
+        let d = Diagnostic::new("U338", message)
+            .name(name)
+            .help("`accelerations_with` computes consistent accelerations from those of coordinates");
         Err(d.into())
     }
 
@@ -275,7 +276,7 @@ impl Evaluation<'_> {
     }
 }
 
-/// Whether a constraint is the drive that one of the motors stands for.
+/// Whether a constraint is the drive that one of the motors represents.
 fn released(motors: &[Motor], owner: Owner) -> bool {
     matches!(owner, Owner::Drive(k) if motors.iter().any(|m| m.drive == Some(k)))
 }

@@ -115,7 +115,7 @@ impl Evaluation<'_> {
         gamma
     }
 
-    /// Bias forces `h`: what inertia asks for without any acceleration, the gyroscopic torques `omega x J omega` in body axes.
+    /// Bias forces `h`: what inertia requires without any acceleration, the gyroscopic torques `omega x J omega` in body axes.
     ///
     /// ```
     /// # use fourbar::evaluate::{Evaluation, stacked};
@@ -158,7 +158,7 @@ impl Evaluation<'_> {
     }
 }
 
-/// The Jacobian of a set of constraints as it stands, six columns a moving body.
+/// The Jacobian of a set of constraints unchanged, six columns a moving body.
 pub fn dense_rows(model: &Model, set: &ConstraintSet, q: &[Pose]) -> DMatrix<f64> {
     let mut G = vec![0.0; set.values];
     set.jacobian(q, &mut G);

@@ -1,4 +1,4 @@
-//! How motors share a load that more of them carry than are needed.
+//! Load sharing of redundant motors.
 
 use super::matrices::least_squares;
 use fourbar_math::dense;

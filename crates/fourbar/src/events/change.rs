@@ -158,6 +158,8 @@ impl Eventful {
         let pressed = std::mem::take(&mut self.pressed);
         for what in &found.what {
             match *what {
+                // One that waits for another may have to wait on.
+                Watched::Event(k) if !self.may_happen(k) => {}
                 Watched::Event(k) => {
                     brought.zeros.push(*what);
                     self.perform(k, &mut state, &left, &mut brought)?;
@@ -181,7 +183,7 @@ impl Eventful {
                 }
                 Watched::Guard(n, g) => self.pass_guard(n, g, &left, &mut brought)?,
                 Watched::Slide(k) => released.stopped.push(k),
-                Watched::Slip(k) if self.has_stopped(k, &here) => released.halted.push(k),
+                Watched::Slip(k) if self.has_stopped(k, &here) => released.halted.extend(self.stopped_with(k, &here)),
                 // Sliding that has turned goes on in its new direction.
                 Watched::Slip(_) => {}
                 Watched::Hold(k) => {
@@ -247,11 +249,7 @@ impl Eventful {
                     continue;
                 }
                 let [a, b] = [&left, &after].map(|s| self.value(Watched::Event(k), s));
-                let rises = a < 0.0 && b > 0.0;
-                let direction = self.base.events[k].direction;
-                use crate::spec::Direction::{Any, Falling, Rising};
-                let counts = matches!((direction, rises), (Any | Rising, true) | (Any | Falling, false));
-                if (rises || a > 0.0 && b < 0.0) && counts {
+                if self.comes_through(k, a, b) {
                     more.push(k);
                 }
             }
@@ -362,11 +360,13 @@ impl Eventful {
                     brought.switched |= *on && !self.drives[*d];
                     if *on && !self.drives[*d] {
                         self.drive_fits(&event.name, *d, left)?;
+                        self.place_drive(*d, left);
                     }
                     self.drives[*d] = *on;
                 }
                 Action::Force(f, on) => self.forces[*f] = *on,
                 Action::Lock(j) => {
+                    self.lock_fits(&event.name, *j, left.t)?;
                     brought.switched = true;
                     let joint = &self.base.joints[*j];
                     for which in [JointCoordinate::Angle, JointCoordinate::Distance] {
@@ -415,6 +415,29 @@ impl Eventful {
             .names([event.to_string(), name.clone()])
             .time(state.t)
             .help("let the event happen where the joint closes, such as where a coordinate has just the value it needs"))
+    }
+
+    /// A drive by acceleration that is switched on goes on from where its joint is.
+    fn place_drive(&self, drive: usize, left: &Instant) {
+        let d = &self.base.drives[drive];
+        if let crate::time::TimeFunction::Integral(i) = &d.value
+            && i.is_twice()
+        {
+            let (position, speed) = coordinate_of(&self.base, d.joint, Some(d.coordinate), &left.plain(&[]));
+            i.place(left.t, position, speed);
+        }
+    }
+
+    /// Refuses to lock a joint that a drive moves.
+    fn lock_fits(&self, event: &str, joint: usize, t: f64) -> Result<(), Diagnostic> {
+        let drives = self.base.drives.iter().zip(&self.drives);
+        let Some(drive) = drives.filter(|(d, on)| **on && d.joint == joint).map(|(d, _)| d.name.clone()).next() else { return Ok(()) };
+        let name = &self.base.joints[joint].name;
+        let message = format!("at t = {} s event `{event}` cannot lock joint `{name}`, which drive `{drive}` moves", number(t));
+        Err(Diagnostic::new("S304", message)
+            .names([event.to_string(), name.clone(), drive.clone()])
+            .time(t)
+            .help(format!("add `disable: {drive}` before the lock")))
     }
 
     /// Refuses to switch a drive on where its joint stands elsewhere.
@@ -483,9 +506,10 @@ impl Eventful {
         self.decide(state, left)?;
         for k in reached {
             let hit = brought.happened.iter().any(|h| h.name == limits[k].name);
-            // What opens has only been touched by rounding.
+            // What opens, or rests beside its limit without being held by it, has only been touched by rounding.
             let opens = limits[k].rate(&base, &state.q, &state.v) > self.slow(k, &state.v);
-            if !hit && !opens {
+            let arrives = limits[k].rate(&base, &state.q, &before) < -self.slow(k, &before);
+            if !hit && !opens && (self.closed[k] || arrives) {
                 let kind = if matches!(limits[k].of, Bounded::Rate(_)) { Kind::Engage } else { Kind::Touch };
                 brought.happened.push(self.note(state.t, limits[k].name.clone(), kind));
             }

@@ -10,6 +10,7 @@ use super::watch::{Found, Watched};
 use super::{Eventful, Kind};
 use crate::contact::{Moving, Spots};
 use crate::diagnostic::{Diagnostic, number};
+use crate::evaluate::Evaluation;
 use crate::event::{Doing, Limit, Mode, Touching};
 use crate::force::Rub;
 use crate::integrator::moreau::active::Active;
@@ -26,6 +27,8 @@ const TURN: f64 = 0.3;
 const STOPPED: f64 = 1e-6;
 /// And below this, in characteristic lengths per second.
 const STANDS: f64 = 1e-10;
+/// Spots of two bodies stop together: one that slides slower than this many times its own limit stops with another.
+const TOGETHER: f64 = 1e3;
 /// Most sweeps over the contacts of one instant, and what is left where they end well, in velocities or accelerations of the mechanism.
 const SWEEPS: usize = 3000;
 const SOLVED: f64 = 1e-13;
@@ -134,6 +137,17 @@ impl Eventful {
             (Doing::Slides(_, slow), Some(m)) => m.slip.norm() <= slow.max(self.slow(limit, &s.v)),
             _ => false,
         }
+    }
+
+    /// Spots between the same two bodies that stop with one of them. A body that slides and turns stops as a whole, but the times at which the
+    /// slips of its spots come down to zero differ by the errors of the steps.
+    pub(super) fn stopped_with(&self, limit: usize, s: &Instant) -> Vec<usize> {
+        let pair = |k: usize| self.limits[k].spot.as_ref().map(|s| s.spot.bodies);
+        let slow = |k: usize| match (self.doing[k], self.moving(k, s)) {
+            (Doing::Slides(_, slow), Some(m)) => m.slip.norm() <= TOGETHER * slow.max(self.slow(k, &s.v)),
+            _ => false,
+        };
+        self.touched.iter().copied().filter(|&k| k == limit || (pair(k) == pair(limit) && slow(k))).collect()
     }
 
     /// Spots between the same two bodies that stick, which can only slide together; the first stands for them.
@@ -404,15 +418,93 @@ impl Eventful {
                 None => slides(out.slip[i].normalize(), 0.0),
             };
         }
-        self.warn_if_not_unique(&list, candidates, state.t);
+        if self.normals_are_unique(&list, candidates) {
+            return Ok(());
+        }
+        self.warn_of_sharing(candidates, state.t);
+        let chosen: Vec<bool> = sliding.iter().map(Option::is_none).collect();
+        self.share_as_the_engine(&list, candidates, &chosen, &axes, state)
+    }
+
+    /// Where normal forces are not unique, friction depends on how they are shared out. The equations of motion have a way of their own: what
+    /// bodies do is changed, one spot at a time, until it fits that way. `chosen` are the spots that start from rest.
+    fn share_as_the_engine(
+        &mut self,
+        list: &[Active],
+        candidates: &[usize],
+        chosen: &[bool],
+        axes: &[Vector3<f64>],
+        state: &Configuration,
+    ) -> Result<(), Diagnostic> {
+        let base = self.base.clone();
+        let touched = std::mem::take(&mut self.touched);
+        let mut met: Vec<Vec<(bool, u8)>> = Vec::new();
+        let first = (self.closed.clone(), self.doing.clone());
+        loop {
+            let kind = |k: &usize| match self.doing[*k] {
+                Doing::Glides => 0,
+                Doing::Sticks(_) => 1,
+                Doing::Slides(..) => 2,
+            };
+            let present: Vec<(bool, u8)> = candidates.iter().map(|k| (self.closed[*k], kind(k))).collect();
+            if met.contains(&present) || met.len() > 4 * candidates.len() {
+                // No way fits: the forces of the decision stand.
+                (self.closed, self.doing) = first;
+                break;
+            }
+            met.push(present);
+            let (mode, _) = self.present_mode();
+            let model = base.in_mode(&mode);
+            self.touched = self.touched_in(&mode);
+            let evaluated = Evaluation::new(&model, state).map_err(|e| e.cause().clone())?;
+            let now = evaluated.instant();
+            let forces: Vec<(f64, Vector3<f64>)> = candidates.iter().map(|&k| self.spot_force(k, now)).collect();
+            let load = forces.iter().map(|f| f.0.abs()).fold(f64::MIN_POSITIVE, f64::max);
+            let fast = self.fast(&now.a).max(base.gravity.norm()).max(f64::MIN_POSITIVE);
+            // The worst of what does not fit, relative to the loads or accelerations of the instant, and what becomes of it.
+            let mut worst: (f64, Vec<(usize, Option<Doing>)>) = (1e-9, Vec::new());
+            for (i, &k) in candidates.iter().enumerate() {
+                let Some(s) = &self.limits[k].spot else { continue };
+                let into = |d: &Vector3<f64>| {
+                    let d = state.q[s.spot.bodies[1]].A.tr_mul(d);
+                    Doing::Slides([d.x, d.y, d.z], STANDS * base.length)
+                };
+                let rises = list[i].velocity(&now.a) - list[i].target;
+                let (size, change) = match self.doing[k] {
+                    _ if !self.closed[k] => (-rises.x / fast, vec![(k, Some(self.doing[k]))]),
+                    _ if forces[i].0 < -1e-9 * load => (-forces[i].0 / load, vec![(k, None)]),
+                    Doing::Sticks(_) => {
+                        let (left, ways) = self.holds(k, now);
+                        (-left / load, ways.iter().map(|(k, d)| (*k, Some(into(d)))).collect())
+                    }
+                    Doing::Slides(d, _) if chosen[i] => {
+                        let d = state.q[s.spot.bodies[1]].A * Vector3::from(d);
+                        let along = list[i].frame.column(1) * rises.y + list[i].frame.column(2) * rises.z;
+                        (-along.dot(&d) / fast, vec![(k, Some(Doing::Sticks([axes[i].x, axes[i].y, axes[i].z])))])
+                    }
+                    _ => continue,
+                };
+                if size > worst.0 && !change.is_empty() {
+                    worst = (size, change);
+                }
+            }
+            if worst.1.is_empty() {
+                break;
+            }
+            for (k, doing) in worst.1 {
+                self.closed[k] = doing.is_some();
+                self.doing[k] = doing.unwrap_or(self.doing[k]);
+            }
+        }
+        self.touched = touched;
         Ok(())
     }
 
-    /// Warns once where normal forces at spots are not unique.
-    fn warn_if_not_unique(&mut self, list: &[Active], candidates: &[usize], t: f64) {
+    /// Whether the normal forces at the spots that are closed are unique.
+    fn normals_are_unique(&self, list: &[Active], candidates: &[usize]) -> bool {
         let closed: Vec<usize> = (0..list.len()).filter(|i| self.closed[candidates[*i]]).collect();
-        if closed.len() < 2 || self.warnings.iter().any(|w| w.code.0 == "W323") {
-            return;
+        if closed.len() < 2 {
+            return true;
         }
         let along = |a: &Active, b: &Active| {
             let part = |side: usize| b.columns.iter().find(|c| c.0 == a.bodies[side]).map_or(0.0, |c| a.rows[side][0].power(&c.1[0]));
@@ -422,14 +514,20 @@ impl Eventful {
             let (a, b) = (&list[closed[i]], &list[closed[j]]);
             along(a, b) / (a.G[(0, 0)] * b.G[(0, 0)]).sqrt()
         });
-        if G.rank(1e-9) < closed.len() {
-            let mut names: Vec<String> = closed.iter().map(|i| self.contact_name(candidates[*i])).collect();
-            names.sort_unstable();
-            names.dedup();
-            let listed = names.iter().take(4).map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", ");
-            let message = format!("from t = {} s on the normal forces at the places of contact {listed} are not unique", number(t));
-            self.warnings.push(Diagnostic::new("W323", message).names(names).time(t).help("their sum and the motion are; of the single forces the smallest are given. Three places carry a body in space, two in a plane"));
+        G.rank(1e-9) == closed.len()
+    }
+
+    /// Warns once where normal forces at spots are not unique.
+    fn warn_of_sharing(&mut self, candidates: &[usize], t: f64) {
+        if self.warnings.iter().any(|w| w.code.0 == "W323") {
+            return;
         }
+        let mut names: Vec<String> = candidates.iter().filter(|k| self.closed[**k]).map(|k| self.contact_name(*k)).collect();
+        names.sort_unstable();
+        names.dedup();
+        let listed = names.iter().take(4).map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", ");
+        let message = format!("from t = {} s on the normal forces at the places of contact {listed} are not unique", number(t));
+        self.warnings.push(Diagnostic::new("W323", message).names(names).time(t).help("their sum is; of the single forces the smallest are given. The motion is unique too, unless friction slides at these places in different directions. Three places carry a body in space, two in a plane"));
     }
 
     /// Notes what spots do anew, each contact once.
@@ -443,8 +541,10 @@ impl Eventful {
                 }
                 _ => None,
             };
-            if matches!(self.doing[k], Doing::Slides(..))
-                && l.spot.as_ref().is_some_and(|s| s.moving(&state.q, &state.v).slip.norm() <= self.slow(k, &state.v))
+            // What slides from rest on, and what is carried backwards by less than its speed of rest, begins with a slip of zero.
+            let slip = l.spot.as_ref().map(|s| (s.moving(&state.q, &state.v).slip, state.q[s.spot.bodies[1]].A));
+            if let (Doing::Slides(direction, _), Some((slip, A))) = (self.doing[k], slip)
+                && (slip.norm() <= self.slow(k, &state.v) || slip.dot(&(A * Vector3::from(direction))) <= 0.0)
             {
                 brought.zeros.push(Watched::Slip(k));
             }

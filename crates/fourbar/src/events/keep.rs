@@ -32,7 +32,7 @@ impl Eventful {
             "closed": self.closed, "since": self.since, "doing": self.doing,
             "frictions": self.frictions.iter().map(friction).collect::<Vec<_>>(), "stuck_at": self.stuck_at, "pinned": self.pinned,
             "switches": self.switches.iter().map(|s| json!([s.pieces.to_vec(), s.loose, s.times])).collect::<Vec<_>>(),
-            "count": self.count, "armed": self.armed, "lost": self.lost, "ended": self.ended,
+            "count": self.count, "armed": self.armed, "sizes": self.sizes, "lost": self.lost, "ended": self.ended,
             "happened": self.happened,
             "bodies": self.base.bodies.len(),
             "idle": self.idle, "modes": self.modes, "residual": [self.residual, self.overlap],
@@ -64,6 +64,10 @@ impl Eventful {
             return Err(misfit());
         }
         self.armed = flags("armed", self.base.events.len()).ok_or_else(misfit)?;
+        self.sizes = read(&v["sizes"])?;
+        if self.sizes.len() != self.base.events.len() {
+            return Err(misfit());
+        }
         self.since = read(&v["since"])?;
         self.happened = read(&v["happened"])?;
         self.count = read(&v["count"])?;

@@ -123,6 +123,8 @@ pub struct Eventful {
     /// How often each event has happened, and whether it can happen again.
     count: Vec<usize>,
     armed: Vec<bool>,
+    /// Largest value of the expression of each event so far, beside which rounding is measured.
+    sizes: Vec<f64>,
     /// What holds the coordinates behind the drives of the mode in force, and the places of those drives in the file.
     held_by: Vec<HeldBy>,
     kept: Vec<usize>,
@@ -204,6 +206,7 @@ impl Eventful {
             frictions,
             count: vec![0; base.events.len()],
             armed: vec![true; base.events.len()],
+            sizes: vec![0.0; base.events.len()],
             held_by: Vec::new(),
             kept: Vec::new(),
             mode,
@@ -577,6 +580,8 @@ impl Eventful {
             report.work.push(("largest_contact_residual".into(), self.residual));
             report.work.push(("largest_overlap".into(), self.overlap));
         }
+        // A rest is dated with the end of its series of impacts, which others may come before.
+        self.happened.sort_by(|a, b| a.t.total_cmp(&b.t));
         report.events = std::mem::take(&mut self.happened);
         (report, failure)
     }
@@ -678,6 +683,10 @@ impl Eventful {
             .collect();
         for n in 0..self.watched.len() {
             let value = self.value(self.watched[n].what, &first);
+            if let Watched::Event(k) = self.watched[n].what {
+                self.sizes[k] = self.sizes[k].max(value.abs());
+                self.watched[n].known_zero |= self.is_zero(k, value);
+            }
             let w = &mut self.watched[n];
             // Of pieces that were just found to hold, a guard below zero is rounding.
             w.known_zero |= value == 0.0 || (value < 0.0 && matches!(w.what, Watched::Guard(..)));

@@ -80,7 +80,7 @@ impl Eventful {
     /// Everything that has to be watched in the mode in force.
     pub(super) fn to_watch(&self) -> Vec<Watched> {
         let mut list: Vec<Watched> = (0..self.base.events.len()).filter(|&k| self.may_happen(k)).map(Watched::Event).collect();
-        let limits = (0..self.limits.len()).filter(|&k| self.closed[k] || !self.locked(k));
+        let limits = (0..self.limits.len()).filter(|&k| self.closed[k] || self.acts(k));
         list.extend(limits.map(|k| if self.closed[k] { Watched::Effort(k) } else { Watched::Gap(k) }));
         for &k in &self.touched {
             match self.doing[k] {
@@ -191,6 +191,18 @@ impl Eventful {
         }
     }
 
+    /// Whether a value of the expression of an event is zero but for rounding.
+    pub(super) fn is_zero(&self, event: usize, value: f64) -> bool {
+        value.abs() <= NOTHING * self.sizes[event]
+    }
+
+    /// Whether the expression of an event passes zero between two values, or comes to it, in the direction that counts.
+    pub(super) fn comes_through(&self, event: usize, from: f64, to: f64) -> bool {
+        let rises = from < 0.0 && (to > 0.0 || self.is_zero(event, to));
+        let falls = from > 0.0 && (to < 0.0 || self.is_zero(event, to));
+        !self.is_zero(event, from) && (rises || falls) && self.counts(Watched::Event(event), rises)
+    }
+
     /// Whether an event that waits to be armed again is, at a value.
     fn rearms(&self, k: usize, value: f64) -> bool {
         let e = &self.base.events[k];
@@ -246,11 +258,16 @@ impl Eventful {
                 join(&mut first, from.t, what);
                 continue;
             }
-            // The sign with which it starts.
+            // The sign with which it starts. An event whose expression stays at zero has none yet.
             let mut low = (from.t, self.seen(what, from));
+            let mut rests = false;
             if watch.known_zero {
                 let sign = match what {
-                    Watched::Event(_) => self.seen(what, &self.watched_at(from.t + PROBE * h)?).signum(),
+                    Watched::Event(k) => {
+                        let soon = self.seen(what, &self.watched_at(from.t + PROBE * h)?);
+                        rests = self.is_zero(k, soon);
+                        soon.signum()
+                    }
                     _ => 1.0,
                 };
                 low.1 = 0.0_f64.copysign(sign);
@@ -258,9 +275,29 @@ impl Eventful {
             let negative = |x: f64| x < 0.0 || (x == 0.0 && x.is_sign_negative());
             let mut below = negative(low.1);
             let mut left = !watch.known_zero;
-            for Look { t, f, at } in self.looks(&watch, &samples)? {
+            let looks = self.looks(&watch, &samples)?;
+            if let Watched::Event(k) = what {
+                self.sizes[k] = looks.iter().fold(self.sizes[k].max(low.1.abs()), |size, look| size.max(look.f.abs()));
+            }
+            for Look { t, f, at } in looks {
+                if let Watched::Event(k) = what
+                    && rests
+                {
+                    // Neither staying at zero nor leaving it is a passage through it.
+                    rests = self.is_zero(k, f);
+                    left |= !rests;
+                    (low, below) = ((t, f), negative(f));
+                    continue;
+                }
                 // A gap that has not opened beyond rounding yet says nothing.
                 if !left && matches!(what, Watched::Gap(_) | Watched::Guard(..)) && f.abs() < ROUNDING * self.base.length.max(1.0) {
+                    continue;
+                }
+                // Nor does a slip that is as good as none.
+                if let Watched::Slip(k) = what
+                    && !left
+                    && at.is_some_and(|s| self.has_stopped(k, s))
+                {
                     continue;
                 }
                 if let Watched::Gap(k) = what
@@ -289,7 +326,27 @@ impl Eventful {
             }
             self.watched[place].known_zero = !left;
         }
+        if let Some(found) = &mut first {
+            self.join_waiting(found, from.t, h)?;
+        }
         Ok(first)
+    }
+
+    /// Adds events that wait for one that happens, and whose own expressions pass zero in the same instant.
+    fn join_waiting(&self, found: &mut Found, start: f64, h: f64) -> Result<(), Diagnostic> {
+        let near = ONE_INSTANT * found.t.abs().max(1.0);
+        for k in 0..self.base.events.len() {
+            let after = self.base.events[k].after.filter(|a| found.what.contains(&Watched::Event(*a)));
+            if self.may_happen(k) || (self.base.events[k].once && self.count[k] > 0) || !self.armed[k] || after.is_none() {
+                continue;
+            }
+            let [a, b] = [(found.t - near).max(start), (found.t + near).min(start + h)].map(|t| self.watched_at(t));
+            let [a, b] = [a?, b?].map(|s| self.value(Watched::Event(k), &s));
+            if self.comes_through(k, a, b) {
+                found.what.push(Watched::Event(k));
+            }
+        }
+        Ok(())
     }
 
     /// In how many parts a step is looked at, so that what events read of time is told by its values at their ends.
@@ -504,6 +561,8 @@ fn join(first: &mut Option<Found>, t: f64, what: Watched) {
 
 /// Gaps below this share of the characteristic length, or rad, are rounding.
 const ROUNDING: f64 = 1e-14;
+/// Values of an expression below this share of its largest are rounding.
+const NOTHING: f64 = 1e-13;
 /// Zeros of time within this share of a step from its start are at its start.
 const AT_ONCE: f64 = 1e-13;
 /// Zeros this near to each other, in shares of the time or s, are one instant.

@@ -175,10 +175,7 @@ pub static FORMULATIONS: &[FormulationInfo] = &[
         integrators: &["dopri5", "dop853", "radau", "rk4", "tableau"],
         options: &[
             OptionInfo::new("loops", "recursive, or cut: one matrix for all loops"),
-            OptionInfo::new(
-                "coupling",
-                "auto, acs or gcl: how loops that reach beyond their end are carried; rcr: the plain method, where it can",
-            ),
+            OptionInfo::new("coupling", "auto, acs or gcl: treatment of coupled loops; rcr: the plain method, if possible"),
             OptionInfo::new("dependents", "joints whose coordinates are dependent at the start: J2,J3,J5; default: chosen"),
             OptionInfo::new("fictitious", "ground or parent: what the fictitious joints of gcl are attached to"),
             OptionInfo::new("closed", "positions, velocities or nothing: what is closed in every evaluation; the rest drifts"),

@@ -1,4 +1,4 @@
-//! The one loop over steps: until a time is passed, asking now and then whether to go on; and, for methods that try steps of a given
+//! The one loop over steps: until a time is passed, asking now and then whether to continue; and, for methods that try steps of a given
 //! size, the loop over the tries of one step.
 
 use crate::diagnostic::Diagnostic;
@@ -10,7 +10,7 @@ pub trait Stepping {
     fn time(&self) -> f64;
     /// One step towards `t` or beyond it; every step makes progress, or fails.
     fn step_towards(&mut self, t: f64) -> Result<(), Diagnostic>;
-    /// Whether this is a step after which to ask whether to go on: the more often the longer a step takes, so that a run between two
+    /// Whether this is a step after which to ask whether to continue: the more often the longer a step takes, so that a run between two
     /// output times can be stopped too.
     fn asks(&self) -> bool;
 }
@@ -27,7 +27,7 @@ pub fn advance<S: Stepping>(s: &mut S, t: f64, go_on: &mut dyn FnMut(f64) -> boo
     Ok(true)
 }
 
-/// After how many steps of a system of some size a run asks whether it may go on: often enough to stop in a tenth of a second.
+/// After how many steps of a system of some size a run asks whether it may continue: often enough to stop in a tenth of a second.
 pub fn asked_every(size: usize) -> usize {
     (1024 / size.max(1)).clamp(1, 64)
 }
@@ -44,7 +44,7 @@ pub struct Pace {
     pub h: f64,
     /// The step where it is not chosen by the error.
     pub fixed: Option<f64>,
-    /// Up to where steps may pass the times that are asked for.
+    /// Up to where steps may pass the times that are requested.
     pub ahead: f64,
     /// Smaller steps lead nowhere, s.
     pub smallest: f64,
@@ -72,7 +72,7 @@ impl Pace {
         }
     }
 
-    /// Fixed steps that were cut in trouble grow again from one time that is asked for to the next.
+    /// Fixed steps that were cut in trouble grow again from one time that is requested to the next.
     pub fn recover(&mut self) {
         if let Some(nominal) = self.fixed {
             self.h = (2.0 * self.h).min(nominal);

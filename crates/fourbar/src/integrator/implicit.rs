@@ -4,6 +4,7 @@
 use super::control::{self, Pace, Refused, Stepping, Tries, asked_every};
 use super::index3::{IterationMatrix, Norm, Stepper, Trouble};
 use super::lists::{flat, list, poses, unflat, unflat_poses};
+use super::narrow::{Narrow, Place};
 use super::output::Output;
 use super::watch::Watch;
 use super::work::{Power, Work};
@@ -34,11 +35,11 @@ const MOST_OVER: usize = 1000;
 const COUNTED: usize = 4;
 /// After so many steps it is asked whether a singular position is near, besides where it matters at once.
 const ASKED: usize = 4;
-/// Joints are looked at after so many steps, and after every one that is taken in spite of the estimate.
+/// Joints are examined after so many steps, and after every one that is taken in spite of the estimate.
 const LOOKED_AT: usize = 16;
 /// Steps below this share of the characteristic time lead nowhere.
 const SMALLEST: f64 = 5e-7;
-/// So many times the smallest step is the smallest that the error estimate asks for.
+/// So many times the smallest step is the smallest that the error estimate requires.
 const LEAST: f64 = 10.0;
 /// And steps in spite of the estimate may last as long as they come forward by this share of the characteristic time.
 const FORWARD: f64 = 0.06;
@@ -63,6 +64,8 @@ pub struct Implicit<'m, C: Chart = Ra> {
     /// Whether anything but potentials does work, and the work.
     worked: bool,
     work: Work,
+    /// Forces that steps could pass over.
+    narrow: Option<Narrow>,
     /// Room for the state half way through a step, where forces are known there: without friction by loads.
     half: Option<Configuration>,
 }
@@ -139,6 +142,7 @@ impl<'m, C: Chart> Implicit<'m, C> {
             held: false,
             worked: model.has_work(),
             work: Work::default(),
+            narrow: Narrow::of(model, study),
             half: (!model.forces.is_empty() && stepper.equations.loads.rubbing.is_empty()).then(|| start.clone()),
             stepper,
         };
@@ -191,7 +195,7 @@ impl<'m, C: Chart> Implicit<'m, C> {
         }
     }
 
-    /// Ends a run whose joints came apart, or that nothing controls any more: at dead points it would go on in ever smaller steps.
+    /// Ends a run whose joints came apart, or that nothing controls any more: at dead points it would continue in ever smaller steps.
     fn look(&mut self, doubtful: bool) -> Result<(), Diagnostic> {
         if !(doubtful || self.stepper.work.steps.is_multiple_of(LOOKED_AT)) {
             return Ok(());
@@ -206,9 +210,28 @@ impl<'m, C: Chart> Implicit<'m, C> {
             let t = m.t;
             return Err(Diagnostic::new("S230", format!("at t = {t:.6} s more than {MOST_OVER} steps were taken with an error estimate above the tolerance and made hardly any progress"))
                 .time(t)
-                .help("the mechanism stands at a singular position, or forces are not smooth; give a fixed step (`--step`), a larger tolerance or another formulation"));
+                .help("the mechanism is at a singular position, or forces are not smooth; give a fixed step (`--step`), a larger tolerance or another formulation"));
         }
         Ok(())
+    }
+
+    /// The share of the step that was tried after which it would pass over a narrow force. Steps are short enough to be straight.
+    fn passes_over(&mut self, h: f64) -> Option<f64> {
+        let m = &self.stepper.memory;
+        let narrow = self.narrow.as_mut().filter(|_| Narrow::is_long(h, self.pace.least(m.t)))?;
+        let start = (m.q.as_slice(), m.velocities(), m.carried.z.as_slice());
+        for (t, (q, v, z), place) in [(m.t, start, Place::Start), (m.t + h, self.stepper.trial_end(), Place::End)] {
+            let at = &mut narrow.at;
+            at.t = t;
+            at.q.copy_from_slice(q);
+            at.v.copy_from_slice(v);
+            at.z.copy_from_slice(z);
+            at.turns.copy_from_slice(&m.turns);
+            update_turns(self.model, &at.q, &mut at.turns);
+            narrow.read(self.model, place);
+        }
+        narrow.straight();
+        narrow.begins(h)
     }
 
     /// A try that failed for another reason than its error.
@@ -290,6 +313,10 @@ impl<C: Chart> Tries for Implicit<'_, C> {
             self.stepper.work.rejections += 1;
             // Accuracy alone ends no run: the step is taken after enough tries.
             return Err(Refused { factor: factor.min(0.8), why: None, ends: false });
+        }
+        if let Some(factor) = self.passes_over(h) {
+            self.stepper.work.rejections += 1;
+            return Err(Refused { factor, why: None, ends: false });
         }
         self.stepper.accept(h).map_err(|why| self.failed(why))?;
         self.note();
@@ -473,7 +500,7 @@ impl<C: Chart> Motion for Implicit<'_, C> {
     fn restore(&mut self, v: &Value) -> Result<(), Diagnostic> {
         let number = |v: &Value| v.as_f64().unwrap_or(f64::NAN);
         let whole = |v: &Value| v.as_u64().unwrap_or(0) as usize;
-        let misfit = || bad_checkpoint("its sizes do not fit");
+        let misfit = || bad_checkpoint("its sizes do not match");
         for name in ["now", "before"] {
             let (x, s) = (&v[name], &mut self.stepper);
             let m = if name == "now" { &mut s.memory } else { s.previous_mut() };
@@ -531,7 +558,7 @@ fn singular_start(model: &Model, trouble: Trouble) -> Diagnostic {
     };
     Diagnostic::new("S234", format!("the Euler angles of `{name}` are singular at the start: its z axis is along that of the world"))
         .name(name)
-        .help("leave out `rechart=0`, so that the body gets another reference frame, or use `ra` or `rp`")
+        .help("omit `rechart=0`, so that the body gets another reference frame, or use `ra` or `rp`")
 }
 
 fn points<C: Chart>(x: &[C::Point]) -> Vec<f64> {

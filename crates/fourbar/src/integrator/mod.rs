@@ -6,6 +6,7 @@ pub mod implicit;
 pub mod index3;
 pub(crate) mod lists;
 pub mod moreau;
+pub mod narrow;
 mod output;
 pub mod radau;
 mod watch;

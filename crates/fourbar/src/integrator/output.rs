@@ -9,7 +9,7 @@ use crate::singular::Detector;
 use crate::state::{Configuration, Twist};
 use crate::structure::Structure;
 
-/// Below this pivot the index-1 multipliers are trusted only if singular values say so; else the step's own are written.
+/// Below this pivot the index-1 multipliers are trusted only if singular values report this; else the step's own are written.
 const ILL_DEFINED: f64 = 1e-6;
 
 /// What outputs need beside the equations.

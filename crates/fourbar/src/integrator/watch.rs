@@ -1,4 +1,4 @@
-//! Singular positions on the way of an implicit method.
+//! Detection of singular positions in an implicit method.
 
 use crate::singular::massless::Massless;
 use crate::singular::passages::{Measure, Passages};
@@ -16,7 +16,7 @@ pub(super) struct Watch<'m> {
 }
 
 impl<'m> Watch<'m> {
-    /// From a consistent start, which is looked at.
+    /// From a consistent start, which is examined.
     pub fn new(structure: &Structure<'m>, start: &Configuration) -> Self {
         let model = structure.model;
         let mut w = Self {

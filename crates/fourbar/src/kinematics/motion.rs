@@ -1,4 +1,4 @@
-//! Kinematics in motion: from time to time with the work of the drives and the singular positions on the way.
+//! Kinematics over time, with the work of the drives and the detection of singular positions.
 
 use super::states::{self, Along, SHORT, TURNED};
 use super::{Kinematics, undefined_drive};
@@ -37,13 +37,17 @@ fn applies(model: &Model) -> Result<(), Diagnostic> {
     })
 }
 
-/// Travel in a step, in radians or characteristic lengths, beyond which the power is looked at in between as well.
+/// Travel in a step, in radians or characteristic lengths, beyond which the power is examined in between as well.
 const LONG: f64 = 0.1;
 /// Travel from look to look then: cams rise within a few tenths of a radian.
 const SHORTER: f64 = 0.02;
-/// Travel to the time that is asked for beyond which that would take too long: the work of several turns stays a guess, and the balance of
+/// Travel to the time that is requested beyond which that would take too long: the work of several turns stays a guess, and the balance of
 /// energy tells.
 const TOO_LONG: f64 = 25.0;
+
+/// Steps below this share of the characteristic time are very short; so many may come in a row. Towards a pole of a drive there would be no end.
+const VERY_SHORT: f64 = 5e-8;
+const MOST_SHORT: usize = 1000;
 
 /// A driven mechanism in motion.
 struct Driven<'m, C: Chart> {
@@ -53,7 +57,7 @@ struct Driven<'m, C: Chart> {
     measure: Massless<'m>,
     /// Whether positions can be singular at all.
     watched: bool,
-    /// Largest step between the times that are asked for, and the last of them.
+    /// Largest step between the times that are requested, and the last of them.
     step: Option<f64>,
     asked_from: f64,
     /// The state before the last step.
@@ -63,6 +67,9 @@ struct Driven<'m, C: Chart> {
     states: Option<Explicit<Along<'m>>>,
     /// Longest step with states, s.
     short: f64,
+    /// Steps below this are very short, s, and how many of them came in a row.
+    very_short: f64,
+    in_a_row: usize,
     study: Study,
     /// Work until the end of the last step and until its start; power at both.
     work: [f64; 2],
@@ -103,6 +110,8 @@ fn start<'m, C: Chart>(
         before_a: k.a.clone(),
         states,
         short: SHORT * tau(study)?,
+        very_short: VERY_SHORT * tau(study)?,
+        in_a_row: 0,
         study: study.clone(),
         work: [0.0; 2],
         power: [power; 2],
@@ -131,6 +140,10 @@ impl<C: Chart> Driven<'_, C> {
         let t = if self.model.states.is_empty() { t } else { self.near(t) };
         let (from, target) = (self.before.t, self.k.followed(t)?);
         let h = target - from;
+        self.in_a_row = if h < self.very_short && target < t { self.in_a_row + 1 } else { 0 };
+        if self.in_a_row > MOST_SHORT {
+            return Err(without_bound(self.model, from));
+        }
         // Looks for singular positions divide a long step.
         let travel = h * (self.passages.speed(&self.k.state.v) + 0.5 * h * self.passages.speed(&self.k.a));
         let looks = if self.watched { self.passages.parts(travel) } else { 1 };
@@ -195,7 +208,7 @@ impl<C: Chart> Motion for Driven<'_, C> {
         self.k.state.t
     }
 
-    /// Every time that is asked for ends a step.
+    /// Every time that is requested ends a step.
     fn run_ahead(&mut self, _until: f64) {}
 
     fn advance(&mut self, t: f64, go_on: &mut dyn FnMut(f64) -> bool) -> Result<bool, Diagnostic> {
@@ -208,7 +221,7 @@ impl<C: Chart> Motion for Driven<'_, C> {
             self.k.instant(self.work[0], out);
             return Ok(());
         }
-        // Inside the last step: from its start, with a workspace of its own.
+        // Inside the last step: from its start, with its own workspace.
         let mut k = Kinematics::<C>::of(self.model, self.k.set.clone(), &self.before)?;
         if let Some(c) = k.set.undefined(t) {
             return Err(undefined_drive(&c.name, t));
@@ -268,7 +281,7 @@ impl<C: Chart> Motion for Driven<'_, C> {
     }
 
     fn restore(&mut self, saved: &Value) -> Result<(), Diagnostic> {
-        let misfit = || bad_checkpoint("its sizes do not fit");
+        let misfit = || bad_checkpoint("its sizes do not match");
         self.k.restore(&saved["kinematics"]).ok_or_else(misfit)?;
         self.before = Configuration::restored(self.model, &saved["before"]).ok_or_else(misfit)?;
         let [work, power] = [0, 1].map(|k| numbers(&saved["work"][k]));
@@ -282,6 +295,17 @@ impl<C: Chart> Motion for Driven<'_, C> {
         }
         Ok(())
     }
+}
+
+/// A drive whose speed grows without bound, by the fastest one.
+fn without_bound(model: &Model, t: f64) -> Diagnostic {
+    let speed = |k: &usize| model.drives[*k].value.at(t)[1].abs();
+    let fastest = (0..model.drives.len()).max_by(|a, b| speed(a).total_cmp(&speed(b)));
+    let name = fastest.map_or("a drive", |k| &model.drives[k].name).to_string();
+    Diagnostic::new("S224", format!("the speed that `{name}` prescribes grows without bound towards t = {t:.6} s"))
+        .name(name)
+        .time(t)
+        .help("its function of time has a pole there: write it so that it goes on, or let the run end before (`t_end`)")
 }
 
 /// Motions that no drive prescribes.

@@ -65,7 +65,7 @@ pub fn start<'m>(model: &'m Model, study: &Study, at: &Configuration, a: &[Twist
 }
 
 impl Along<'_> {
-    /// The motion goes on to `to`, from where it came last.
+    /// The motion continues to `to`, from where it came last.
     pub fn between(&mut self, from: (&Configuration, &[Twist]), to: (&Configuration, &[Twist])) {
         self.turns.copy_from_slice(&from.0.turns);
         for (end, (c, a)) in self.ends.iter_mut().zip([from, to]) {
@@ -145,7 +145,7 @@ impl System for Along<'_> {
             false => Err(Box::new(
                 Diagnostic::new("S253", format!("the rates of `states` are not finite at t = {t:.6} s"))
                     .time(t)
-                    .help("look at the expressions under `states:` near this time"),
+                    .help("check the expressions under `states:` near this time"),
             )),
         }
     }

@@ -36,7 +36,7 @@ const DOUBTFUL: f64 = 1e-10;
 #[derive(Clone, Debug)]
 pub struct LeastLoads {
     plain: Loads,
-    /// Poses of the start until reactions are asked for.
+    /// Poses of the start until reactions are requested.
     start: Option<Vec<Pose>>,
     least: Option<Box<Least>>,
 }
@@ -47,7 +47,7 @@ struct Least {
     p: Projector,
     /// Per constraint, the lower factor of its metric: `|F^T lambda|` is the norm of its wrench. Written by `scale_rows`.
     metric: Vec<Matrix6<f64>>,
-    /// Multipliers measured by their wrenches; their self-stress stands in the projector.
+    /// Multipliers measured by their wrenches; their self-stress is in the projector.
     x: Vec<f64>,
     /// The multipliers chosen.
     lambda: Vec<f64>,

@@ -1,4 +1,4 @@
-//! What happened on the way: one record for each event, with time, kind, impulse and energy lost.
+//! Events of a run: one record for each, with time, kind, impulse and energy lost.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! What a run has to say besides its rows.
+//! The report of a run.
 
 mod happened;
 

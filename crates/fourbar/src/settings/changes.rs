@@ -1,14 +1,14 @@
-//! A study of the author's with other settings, as whoever runs it asks for.
+//! A study of the file with changed settings.
 
 use super::{Analysis, Study};
 use crate::model::Model;
 
-/// Settings that take the place of the author's; what is left out stays.
+/// Settings that take the place of the author's; what is omitted stays.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Changes {
     /// Analysis.
     pub analysis: Option<Analysis>,
-    /// Formulation; the author's integrator, which belongs to the author's formulation, is left out with it.
+    /// Formulation; the author's integrator, which belongs to the author's formulation, is omitted with it.
     pub formulation: Option<String>,
     /// Integrator.
     pub integrator: Option<String>,

@@ -72,7 +72,7 @@ impl Study {
         self.formulation.as_deref().is_none_or(|f| f.eq_ignore_ascii_case("auto"))
     }
 
-    /// Fixed steps between two output times: as many as are needed for steps of at most the size asked for.
+    /// Fixed steps between two output times: as many as are needed for steps of at most the size requested.
     pub fn steps_per_output(&self) -> Option<f64> {
         self.step.map(|h| (self.output_step / h - 1e-9).ceil().max(1.0))
     }
@@ -158,13 +158,13 @@ pub const FIRST_STEP: OptionInfo = OptionInfo::new("first-step", "first step of 
 /// Tolerance of adaptive runs where none is given, relative to the characteristic length.
 pub const DEFAULT_TOL: f64 = 1e-6;
 
-/// The least tolerance of any method: below, rounding decides, and steps would shrink without end.
+/// The least tolerance of any method: below, rounding decides, and steps would shrink indefinitely.
 pub const LEAST_TOL: f64 = 1e-15;
 /// The least tolerances of methods of second and of first order: below, steps become so many that rounding and time forbid them.
 const LEAST_OF_SECOND_ORDER: f64 = 1e-7;
 const LEAST_OF_FIRST_ORDER: f64 = 1e-4;
 
-/// The least tolerance that an integrator can be asked for.
+/// The least tolerance that an integrator can be requested.
 pub fn least_tolerance(integrator: &str) -> f64 {
     match integrator {
         "gen-alpha" | "bdf2" => LEAST_OF_SECOND_ORDER,
@@ -173,12 +173,12 @@ pub fn least_tolerance(integrator: &str) -> f64 {
     }
 }
 
-/// Tolerance of a study that gives none: the usual one, or the least that the integrator it names can be asked for.
+/// Tolerance of a study that gives none: the usual one, or the least that the integrator it names can be requested.
 pub fn usual_tolerance(study: &Study) -> f64 {
     study.integrator.as_deref().map_or(DEFAULT_TOL, |i| DEFAULT_TOL.max(least_tolerance(&i.to_lowercase())))
 }
 
-/// Tolerance of an adaptive run, relative to the characteristic length; refused where the integrator cannot keep it.
+/// Tolerance of an adaptive run, relative to the characteristic length; rejected where the integrator cannot keep it.
 pub fn tolerance(study: &Study, integrator: &str) -> Result<f64, Diagnostic> {
     let least = least_tolerance(integrator);
     match study.tol {
@@ -210,7 +210,7 @@ pub fn positive(options: &[(String, String)], key: &str) -> Result<Option<f64>, 
     }
 }
 
-/// An option that is one of some words, the first where it is left out.
+/// An option that is one of some words, the first where it is omitted.
 pub fn word<T: Copy>(options: &[(String, String)], key: &str, choices: &[(&str, T)]) -> Result<T, Diagnostic> {
     let text = options.iter().rev().find(|(k, _)| k == key).map_or(choices[0].0, |(_, v)| v.trim());
     choices.iter().find(|(name, _)| name.eq_ignore_ascii_case(text)).map(|(_, x)| *x).ok_or_else(|| {

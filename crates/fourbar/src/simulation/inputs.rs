@@ -1,4 +1,4 @@
-//! Inputs of a mechanism in the hand, set between steps.
+//! Inputs of a simulation, set between steps.
 
 use super::{Mover, Simulation};
 use crate::auxiliary::Input;
@@ -29,7 +29,7 @@ impl Simulation {
 
     /// Sets an input from the present on; it is held until it is set again.
     ///
-    /// Accelerations, reactions and efforts of the present stay what they were before; those of the next time asked for follow the new
+    /// Accelerations, reactions and efforts of the present stay what they were before; those of the next time requested follow the new
     /// value. An input that a drive by `speed:` reads can be set at the start only, at time zero: later it would be an impact.
     pub fn set_input(&mut self, id: InputId, value: f64) -> Result<(), Diagnostic> {
         let model = self.model();
@@ -52,7 +52,7 @@ impl Simulation {
         }
     }
 
-    /// Assembles anew at time zero, because another speed of a drive needs other velocities.
+    /// Assembles again at time zero, because another speed of a drive needs other velocities.
     fn start_again(&mut self, id: InputId, value: f64) -> Result<(), Diagnostic> {
         let value_of = |k: usize| if k == id.0 { value } else { self.now().z[k] };
         let inputs = self.inputs().iter().enumerate().map(|(k, i)| (i.name.clone(), Course::Value(value_of(k)))).collect();

@@ -1,4 +1,4 @@
-//! How far constraints are from depending on each other, whatever the masses: the measure of singular positions.
+//! How far constraints are from depending on each other, regardless of the masses: the measure of singular positions.
 
 use crate::constraint::ConstraintSet;
 use crate::model::Model;
@@ -61,7 +61,7 @@ impl<'m> Massless<'m> {
         self.rows.get_or_insert_with(|| Rows::new(self.model, self.set.clone()))
     }
 
-    /// A look for singular positions with the rows of this measure, where one is due.
+    /// A search for singular positions with the rows of this measure, where one is due.
     pub fn look(&mut self, passages: &mut Passages, t: f64, q: &[Pose], v: &[Twist]) {
         if passages.due(t, passages.speed(v)) {
             passages.look(t, q, v, self, |measure, parts| {

@@ -142,7 +142,7 @@ impl Detector {
         self.generic_rank() == Some(6 * model.moving())
     }
 
-    /// Whether singular values say that a pose is a regular one, whatever its pivots; they say nothing of large mechanisms.
+    /// Whether singular values say that a pose is a regular one, regardless of its pivots; they say nothing of large mechanisms.
     pub fn is_regular(&self, model: &Model, set: &ConstraintSet, q: &[Pose]) -> bool {
         match (smallest_singular_value(model, set, q, self.generic_rank), self.usual) {
             (Some(now), Some(usual)) => now > NEAR_SHARE * usual,

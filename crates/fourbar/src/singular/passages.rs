@@ -1,6 +1,6 @@
-//! Singular positions on the way of a moving mechanism.
+//! Detection of singular positions during a motion.
 //!
-//! Every formulation looks at its mechanism about every tenth of a radian of travel and says, for each of its rows, how much of it the
+//! Every formulation examines its mechanism about every tenth of a radian of travel and says, for each of its rows, how much of it the
 //! rows before it do not have: the pivots that a step leaves anyway. On the way through a singular position one of these numbers is a
 //! straight V in time. Each row is compared with itself only, so one that is always weak, as beside a thin rod with its small axial
 //! inertia, hides no other. Among redundant rows the V of one may be narrow, where another takes its place; that of their product is not.
@@ -40,7 +40,7 @@ const LEAST_POWER: f64 = 0.5;
 /// At most this many positions are listed.
 const MOST: usize = 200;
 
-/// How far poses are from being singular, whatever the masses.
+/// How far poses are from being singular, regardless of the masses.
 pub trait Measure {
     /// The logarithm of a number that vanishes with the distance from a singular position.
     fn log_distance(&mut self, t: f64, q: &[Pose]) -> f64;
@@ -58,7 +58,7 @@ struct Look {
     log: f64,
 }
 
-/// The hunter of singular positions.
+/// The detector of singular positions.
 #[derive(Clone, Debug)]
 pub struct Passages {
     /// Positions found.
@@ -91,7 +91,7 @@ fn bends(t: [f64; 3], [a, b, c]: [f64; 3]) -> bool {
 }
 
 impl Passages {
-    /// A hunter for a mechanism of a characteristic length and so many bodies, ground included.
+    /// A detector for a mechanism of a characteristic length and so many bodies, ground included.
     pub fn new(length: f64, bodies: usize) -> Self {
         let look = Look { q: vec![Pose::identity(); bodies], v: vec![Twist::zero(); bodies], ..Look::default() };
         Self {
@@ -259,7 +259,7 @@ impl Passages {
         json!({ "looks": looks, "falling": self.falling, "usual": self.usual, "found": self.found })
     }
 
-    /// Takes back what [`Passages::save`] gave; looks that do not fit are left out.
+    /// Takes back what [`Passages::save`] gave; looks that do not fit are omitted.
     pub fn restore(&mut self, saved: &Value) {
         self.found = Singular::restored(&saved["found"]);
         self.filled = 0;

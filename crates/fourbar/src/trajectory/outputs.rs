@@ -1,4 +1,4 @@
-//! Result columns of the author's own, and what is said of tables that are read beyond their points.
+//! User-defined result columns, and diagnostics for tables that are read beyond their points.
 
 use super::Column;
 use crate::diagnostic::{Diagnostic, number};
@@ -97,10 +97,10 @@ impl Watch {
             );
             let names = [r.element.clone(), r.table.name.to_string()];
             if r.table.outside == Some(Outside::Error) {
-                let help = "give it more points, or say what holds there: `outside: linear` or `outside: hold`";
+                let help = "give it more points, or define its continuation: `outside: linear` or `outside: hold`";
                 return Err(Diagnostic::new("S620", message).time(s.t).names(names).help(help));
             }
-            let help = "it goes on along its last tangent, or with its last value where its ends are flat; `outside: linear`, `outside: hold` or `outside: error` says what is meant";
+            let help = "it continues along its last tangent, or with its last value if its ends are flat; set `outside: linear`, `outside: hold` or `outside: error`";
             warnings.push(Diagnostic::new("W621", message).time(s.t).names(names).help(help));
         }
         Ok(())

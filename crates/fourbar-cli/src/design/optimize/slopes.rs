@@ -2,11 +2,12 @@
 
 use super::super::Subject;
 use crate::screen::number;
-use fourbar::Error;
+use fourbar::trajectory::Column;
+use fourbar::{Error, Model};
 use fourbar_design::equilibrium::start_settled;
 use fourbar_design::measure::Measure;
 use fourbar_design::optimize::{Goals, Slopes};
-use fourbar_design::sensitivities::{Method, Parameters, of_measure, of_measures, own_slopes};
+use fourbar_design::sensitivities::{Method, Parameters, of_measures};
 use fourbar_io::studies::{measure, names_parameters};
 use std::time::Instant;
 
@@ -38,24 +39,17 @@ impl Exact<'_> {
         let study = self.subject.settings(&parameters.model().ok()?).ok()?;
         let which: Vec<usize> = (0..x.len()).collect();
         let texts = || self.subject.measures.iter().take(self.searched).map(|(_, text)| text);
-        let read = |run: &fourbar::Trajectory| -> Result<Vec<Measure>, Error> {
-            let list = texts().map(|text| measure(text, &run.columns, &model.curves, &known));
-            Ok(list.collect::<Result<Vec<_>, _>>()?)
-        };
-        let run = of_measures(&parameters, &study, &which, &read).ok().filter(|r| r.method != Method::Differences)?;
-        let mut found = Vec::new();
-        for text in texts() {
-            let mut d = of_measure(&measure(text, &run.run.columns, &model.curves, &known).ok()?, &run).ok()?;
-            if names_parameters(text, &model.curves, &known) {
-                let read = |v: &[f64]| -> Result<_, Error> {
-                    let (model, known) = self.subject.build(self.names, v)?;
-                    Ok(measure(text, &run.run.columns, &model.curves, &known)?)
-                };
-                let own = own_slopes(&parameters, &which, &run.run, &read).ok()?;
-                d.slopes.iter_mut().zip(own.slopes).for_each(|(d, own)| *d += own);
+        let named = texts().any(|text| names_parameters(text, &model.curves, &known));
+        let read = |columns: &[Column], v: &[f64]| -> Result<Vec<Measure>, Error> {
+            let of =
+                |model: &Model, known: &[_]| texts().map(|text| measure(text, columns, &model.curves, known)).collect::<Result<_, _>>();
+            if v == x || !named {
+                return Ok(of(&model, &known)?);
             }
-            found.push(d);
-        }
+            let (model, known) = self.subject.build(self.names, v)?;
+            Ok(of(&model, &known)?)
+        };
+        let found = of_measures(&parameters, &study, &which, &read).ok().filter(|m| m.run.method != Method::Differences)?.derivatives;
         let (values, margins) = found.split_at(self.goals);
         let signed = |list: &[f64]| list.iter().map(|d| self.sign * d).collect::<Vec<f64>>();
         Some(Slopes {

@@ -171,8 +171,8 @@ impl Asmt<'_, '_> {
             "RotationalMotion" => (DriveQuantity::Angle, "RotationZ"),
             "TranslationalMotion" => (DriveQuantity::Distance, "TranslationZ"),
             other => {
-                let d = Diagnostic::new("W450", format!("the motion `{name}`, a `{other}`, is not carried over")).name(&name);
-                return self.reading.note(d.help("drive joints by hand"), item.spot);
+                let d = Diagnostic::new("W450", format!("the motion `{name}`, a `{other}`, is not converted")).name(&name);
+                return self.reading.note(d.help("add a drive to the converted file"), item.spot);
             }
         };
         let Some(path) = item.value("MotionJoint") else { return self.wrong(format!("`{name}` lacks `MotionJoint`"), item.spot) };
@@ -189,7 +189,7 @@ impl Asmt<'_, '_> {
         let markers = ["MarkerI", "MarkerJ"].map(|key| item.value(key).map_or_else(String::new, |p| p.text.clone()));
         let named = item.value("MotionJoint").and_then(|p| self.joints.get(&p.text));
         let left_out = |why: &str| {
-            let d = Diagnostic::new("W452", format!("the limit `{name}` is not carried over: {why}")).name(&name);
+            let d = Diagnostic::new("W452", format!("the limit `{name}` is not converted: {why}")).name(&name);
             self.reading.note(d, item.spot);
         };
         let Some(&joint) = named.or_else(|| self.between.get(&markers)) else {
@@ -225,8 +225,8 @@ impl Asmt<'_, '_> {
                 self.draft.efforts.push(Effort { name, acts, spot: item.spot });
             }
             (other, ..) => {
-                let d = Diagnostic::new("W450", format!("the force `{name}`, a `{other}`, is not carried over")).name(&name);
-                self.reading.note(d.help("add it by hand"), item.spot);
+                let d = Diagnostic::new("W450", format!("the force `{name}`, a `{other}`, is not converted")).name(&name);
+                self.reading.note(d.help("add it to the converted file"), item.spot);
             }
         }
     }

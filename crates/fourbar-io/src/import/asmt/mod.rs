@@ -50,7 +50,7 @@ struct Asmt<'r, 'a> {
     between: HashMap<[String; 2], usize>,
 }
 
-/// Whether a text is an assembly: its first line names the program, the second says what it is.
+/// Whether a text is an assembly: its first line names the program, the second states what it is.
 pub(super) fn recognises(text: &str) -> bool {
     let mut lines = text.lines();
     let (first, second) = (lines.next().unwrap_or(""), lines.next().unwrap_or(""));
@@ -69,7 +69,7 @@ pub(super) fn read(reading: &Reading<'_>, text: &str) -> Option<Draft> {
     let assembly = items.iter().find(|i| i.text == "Assembly")?;
     let name = assembly.value("Name").map_or("assembly", |n| n.text.as_str()).to_string();
     let mut a = Asmt { reading, draft: Draft::new(&name), markers: HashMap::new(), joints: HashMap::new(), between: HashMap::new() };
-    let d = Diagnostic::new("W451", "lengths are read as metres, masses as kilograms: the file does not say");
+    let d = Diagnostic::new("W451", "lengths are assumed in metres, masses in kilograms: the file does not specify units");
     reading.note(d.help("scale the converted file where they are millimetres"), assembly.spot);
     let pose = a.pose(assembly);
     a.draft.links[0].pose = Pose::IDENTITY;
@@ -81,7 +81,7 @@ pub(super) fn read(reading: &Reading<'_>, text: &str) -> Option<Draft> {
         a.draft.gravity = Some(g.into());
     }
     if let Some(sets) = assembly.child("ConstraintSets") {
-        // Gears and racks couple other joints, which may stand after them.
+        // Gears and racks couple other joints, which may appear after them.
         let joints = || sets.child("Joints").into_iter().flat_map(|j| &j.inside);
         for coupling in [false, true] {
             for j in joints().filter(|j| matches!(j.text.as_str(), "GearJoint" | "RackPinionJoint") == coupling) {
@@ -253,7 +253,7 @@ impl Asmt<'_, '_> {
         for (key, what) in [("FeatureOrder", "shapes"), ("RefCurves", "curves"), ("RefSurfaces", "surfaces")] {
             let n = count(key);
             if n > 0 {
-                let d = Diagnostic::new("W450", format!("{what} (`{key}`) of {n} parts are not carried over")).name(key);
+                let d = Diagnostic::new("W450", format!("{what} (`{key}`) of {n} parts are not converted")).name(key);
                 self.reading.note(d, assembly.spot);
             }
         }

@@ -62,22 +62,25 @@ impl Lowering<'_, '_> {
             Some(Symbol::Variable(k as u32))
         });
         match parsed {
-            Ok(expr) => StateExpr { expr, variables },
+            Ok(expr) => {
+                variables.shrink_to_fit();
+                StateExpr { expr, variables }
+            }
             Err(e) => {
-                let d = Diagnostic::new("W450", format!("a formula is not carried over: {} in `{text}`", e.kind));
+                let d = Diagnostic::new("W450", format!("a formula is not converted: {} in `{text}`", e.kind));
                 self.reading.note(d, spot);
                 StateExpr::constant(0.0)
             }
         }
     }
 
-    pub(super) fn forces(&mut self, draft: &Draft) {
+    pub(super) fn forces(&mut self, draft: &mut Draft) {
         for k in 0..draft.joints.len() {
             if !self.joints[k].is_empty() {
                 self.passive(draft, k);
             }
         }
-        for e in &draft.efforts {
+        for e in std::mem::take(&mut draft.efforts) {
             let force: Vec<(&str, ForceSpec)> = match &e.acts {
                 Acts::Joint(joint, _) if self.joints[*joint].is_empty() => Vec::new(),
                 Acts::Joint(joint, formula) => {
@@ -145,7 +148,7 @@ impl Lowering<'_, '_> {
             let name = self.name("forces", &format!("{joint}_friction"), "force", j.spot);
             let effort = self.formula(draft, &format!("-({dry:?})*tanh(v{k}/{DRY_SPEED:?})"), j.spot);
             self.spec.forces.push((name, ForceSpec::Actuator(ActuatorSpec { joint: joint.clone(), effort })));
-            let message = format!("dry friction of `{joint}` is smoothed: it grows over {DRY_SPEED} rad/s or m/s and never quite holds");
+            let message = format!("dry friction of `{joint}` is smoothed: it grows over {DRY_SPEED} rad/s or m/s and does not stick");
             self.reading.note(Diagnostic::new("W458", message).name(&joint), j.spot);
         }
     }

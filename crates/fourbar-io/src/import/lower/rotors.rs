@@ -31,7 +31,7 @@ pub(super) fn carry(draft: &mut Draft, merged: &mut Merged, reading: &Reading<'_
         let (Some(kind), Some(drawn), true) = (moves, coordinate(draft, &j), inertia > 0.0) else {
             let unit = if j.turns() == Some(false) { "kg" } else { "kg m^2" };
             let why = if inertia < 0.0 { "it is negative" } else { "the joint has no single coordinate" };
-            let message = format!("the rotor inertia of `{}`, {} {unit}, is not carried over: {why}", j.name, number(inertia));
+            let message = format!("the rotor inertia of `{}`, {} {unit}, is not converted: {why}", j.name, number(inertia));
             let d = Diagnostic::new("W455", message).name(&j.name);
             reading.note(d.help("the mechanism moves as without this rotor"), j.spot);
             continue;

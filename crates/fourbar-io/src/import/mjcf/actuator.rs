@@ -32,23 +32,23 @@ enum Dynamics {
     Filter(f64),
 }
 
-impl Mjcf<'_, '_, '_> {
-    pub(super) fn actuators(&mut self, e: &Element) {
-        for (n, a) in e.children.iter().enumerate() {
+impl<'x> Mjcf<'_, '_, 'x> {
+    pub(super) fn actuators(&mut self, e: Element<'x>) {
+        for (n, a) in e.children().enumerate() {
             a.saw();
             self.actuator(a, n);
         }
     }
 
-    fn actuator(&mut self, e: &Element, n: usize) {
+    fn actuator(&mut self, e: Element<'x>, n: usize) {
         let r = self.reading;
         let class = self.defaults.class_of(r, e, 0);
-        let tags = Defaults::actuator_tags(&e.tag);
+        let tags = Defaults::actuator_tags(e.tag());
         let get = |name: &str| self.defaults.attribute(e, class, &tags, name);
-        let name = e.word("name").map_or_else(|| format!("{}{}", e.tag, n + 1), String::from);
+        let name = e.word("name").map_or_else(|| format!("{}{}", e.tag(), n + 1), String::from);
         let skip = |why: &str| {
             let d = Diagnostic::new("W450", format!("the actuator `{name}` is not carried over: {why}")).name(&name);
-            r.note(d.help("add a force and an input by hand"), e.spot);
+            r.note(d.help("add a force and an input by hand"), e.spot());
             e.done();
         };
         let gear = get("gear").and_then(|a| r.numbers(a, 1, 6)).unwrap_or_else(|| vec![1.0]);
@@ -59,7 +59,7 @@ impl Mjcf<'_, '_, '_> {
             }
             Pull::Joints(vec![(joint, gear[0])])
         } else if let Some(a) = get("tendon") {
-            let Some(tendon) = self.tendons.get(&a.value) else { return skip("its tendon is not read") };
+            let Some(tendon) = self.tendons.get(a.value) else { return skip("its tendon is not read") };
             Pull::Joints(tendon.terms.iter().map(|(j, c)| (*j, c * gear[0])).collect())
         } else if let Some(a) = get("site") {
             if get("refsite").is_some() {
@@ -74,7 +74,7 @@ impl Mjcf<'_, '_, '_> {
             return skip("it acts neither on a joint nor on a fixed tendon nor at a site");
         };
         let Some(law) = self.law(e, class, &tags) else { return skip("its force follows a law that is not read") };
-        let on = |key: &str, range: &Option<Vec<f64>>| match get(key).map_or("auto", |a| a.value.as_str()) {
+        let on = |key: &str, range: &Option<Vec<f64>>| match get(key).map_or("auto", |a| a.value) {
             "true" => true,
             "false" => false,
             _ => self.compiler.autolimits && range.is_some(),
@@ -95,7 +95,7 @@ impl Mjcf<'_, '_, '_> {
         let range = control.filter(|_| limited).map(|x| [x[0], x[1]]).filter(|[a, b]| a < b);
         let unit = self.unit(&pull, &law);
         let i = self.draft.inputs.len();
-        self.draft.inputs.push(Input { name: name.clone(), unit, default: 0.0, range, spot: e.spot });
+        self.draft.inputs.push(Input { name: name.clone(), unit, default: 0.0, range, spot: e.spot() });
         let signal = match law.dynamics {
             Dynamics::None => format!("i{i}"),
             Dynamics::Integrator | Dynamics::Filter(_) => {
@@ -104,7 +104,7 @@ impl Mjcf<'_, '_, '_> {
                     Dynamics::Filter(time) => format!("(i{i}-s{s})/({time:?})"),
                     _ => format!("i{i}"),
                 };
-                self.draft.states.push(State { name: format!("{name}_activation"), unit: "1", rate, spot: e.spot });
+                self.draft.states.push(State { name: format!("{name}_activation"), unit: "1", rate, spot: e.spot() });
                 format!("s{s}")
             }
         };
@@ -151,18 +151,18 @@ impl Mjcf<'_, '_, '_> {
             Pull::Joints(list) => {
                 for (joint, weight) in list.iter().filter(|(_, w)| *w != 0.0) {
                     let formula = if *weight == 1.0 { force.clone() } else { format!("({weight:?})*({force})") };
-                    self.draft.efforts.push(Effort { name: name.clone(), acts: Acts::Joint(*joint, formula), spot: e.spot });
+                    self.draft.efforts.push(Effort { name: name.clone(), acts: Acts::Joint(*joint, formula), spot: e.spot() });
                 }
             }
             Pull::Site(link, at, f, t) => {
                 let times = |v: &Vector3<f64>| [0, 1, 2].map(|k| if v[k] == 0.0 { "0".into() } else { format!("({:?})*({force})", v[k]) });
                 let acts = Acts::Link(link, at.into(), times(&f), times(&t));
-                self.draft.efforts.push(Effort { name: name.clone(), acts, spot: e.spot });
+                self.draft.efforts.push(Effort { name: name.clone(), acts, spot: e.spot() });
             }
         }
     }
 
-    fn law(&self, e: &Element, class: usize, tags: &[&str]) -> Option<Law> {
+    fn law(&self, e: Element<'x>, class: usize, tags: &[&str]) -> Option<Law> {
         let r = self.reading;
         let get = |name: &str| self.defaults.attribute(e, class, tags, name);
         let numbers = |name: &str, without: [f64; 3]| {
@@ -178,7 +178,7 @@ impl Mjcf<'_, '_, '_> {
             }
             Some(Law { gain: [kp, 0.0, 0.0], bias: [0.0, -kp, -kv], dynamics })
         };
-        match e.tag.as_str() {
+        match e.tag() {
             "motor" => Some(Law { gain: [1.0, 0.0, 0.0], bias: [0.0; 3], dynamics: Dynamics::None }),
             "position" => {
                 let time = r.number(get("timeconst"), 0.0);
@@ -203,19 +203,19 @@ impl Mjcf<'_, '_, '_> {
             }
             "general" => {
                 let mut gain = numbers("gainprm", [1.0, 0.0, 0.0]);
-                match get("gaintype").map_or("fixed", |a| a.value.as_str()) {
+                match get("gaintype").map_or("fixed", |a| a.value) {
                     "fixed" => gain = [gain[0], 0.0, 0.0],
                     "affine" => {}
                     _ => return None,
                 }
                 let given = numbers("biasprm", [0.0; 3]);
-                let bias = match get("biastype").map_or("none", |a| a.value.as_str()) {
+                let bias = match get("biastype").map_or("none", |a| a.value) {
                     "none" => [0.0; 3],
                     "affine" => given,
                     _ => return None,
                 };
                 let time = numbers("dynprm", [1.0, 0.0, 0.0])[0];
-                let dynamics = match get("dyntype").map_or("none", |a| a.value.as_str()) {
+                let dynamics = match get("dyntype").map_or("none", |a| a.value) {
                     "none" => Dynamics::None,
                     "integrator" => Dynamics::Integrator,
                     "filter" | "filterexact" if time > 0.0 => Dynamics::Filter(time),

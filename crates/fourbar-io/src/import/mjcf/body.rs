@@ -11,12 +11,12 @@ use nalgebra::{Matrix3, Vector3};
 /// Elements that add bodies in ways that are not read.
 const UNREAD: [&str; 5] = ["composite", "flexcomp", "replicate", "attach", "plugin"];
 
-impl Mjcf<'_, '_, '_> {
+impl<'x> Mjcf<'_, '_, 'x> {
     /// What stands in a body or in a frame of it. `frame` is its pose in the link.
-    pub(super) fn content(&mut self, e: &Element, link: usize, frame: &Pose, class: usize) -> Body {
+    pub(super) fn content(&mut self, e: Element<'x>, link: usize, frame: &Pose, class: usize) -> Body {
         let mut sum = Body::NONE;
-        for c in &e.children {
-            match c.tag.as_str() {
+        for c in e.children() {
+            match c.tag() {
                 "geom" => {
                     c.saw();
                     let g = self.geom(c, frame, class);
@@ -40,7 +40,7 @@ impl Mjcf<'_, '_, '_> {
                 }
                 tag if UNREAD.contains(&tag) => {
                     let help = "save the model with MuJoCo, which writes it out, and read that";
-                    self.reading.unsupported(&format!("`{tag}`"), help, c.spot);
+                    self.reading.unsupported(&format!("`{tag}`"), help, c.spot());
                 }
                 _ => {}
             }
@@ -48,21 +48,21 @@ impl Mjcf<'_, '_, '_> {
         sum
     }
 
-    fn body(&mut self, e: &Element, parent: usize, frame: &Pose, inherited: usize) {
+    fn body(&mut self, e: Element<'x>, parent: usize, frame: &Pose, inherited: usize) {
         let r = self.reading;
         let inner = frame.then(&self.pose(e));
         let class = self.defaults.class_inside(r, e, inherited);
         let k = self.draft.links.len();
         let name = match e.get("name") {
             Some(a) => {
-                self.bodies.add(r, "bodies", &a.value, k, a.spot);
-                a.value.clone()
+                self.bodies.add(r, "bodies", a.value, k, a.spot);
+                a.value.into()
             }
             None => format!("body{k}"),
         };
         if e.word("mocap") == Some("true") {
             let d = Diagnostic::new("W450", format!("`{name}` is moved from outside in MuJoCo (`mocap`), and is part of the ground here"));
-            r.note(d.name(&name), e.spot);
+            r.note(d.name(&name), e.spot());
         }
         let pose = self.draft.links[parent].pose.then(&inner);
         let body = |name: &str| Link {
@@ -71,10 +71,10 @@ impl Mjcf<'_, '_, '_> {
             body: Body::NONE,
             shapes: Vec::new(),
             velocity: [Vector3::zeros(); 2],
-            spot: e.spot,
+            spot: e.spot(),
         };
         self.draft.links.push(body(&name));
-        let mut joints: Vec<(&Element, usize)> = Vec::new();
+        let mut joints: Vec<(Element<'_>, usize)> = Vec::new();
         collect(self, e, &mut joints, class);
         // Several joints of a body act one after the other, through bodies without mass.
         let mut base = (parent, inner);
@@ -86,11 +86,11 @@ impl Mjcf<'_, '_, '_> {
                 self.draft.links.push(body(&format!("{name}_{}", n + 1)));
                 self.draft.links.len() - 1
             };
-            self.joint(j, [base.0, moving], &base.1, *class, &name);
+            self.joint(*j, [base.0, moving], &base.1, *class, &name);
             base = (moving, Pose::IDENTITY);
         }
         if joints.is_empty() {
-            self.draft.joints.push(Joint::new("", Kind::Welded, [parent, k], [inner, Pose::IDENTITY], e.spot));
+            self.draft.joints.push(Joint::new("", Kind::Welded, [parent, k], [inner, Pose::IDENTITY], e.spot()));
             self.reference.push(0.0);
         }
         let own = e.child("inertial").filter(|_| self.compiler.from_geoms != FromGeoms::Always);
@@ -101,7 +101,7 @@ impl Mjcf<'_, '_, '_> {
         self.draft.links[k].body = own.map_or(geoms, |i| self.inertial(i));
     }
 
-    fn inertial(&self, e: &Element) -> Body {
+    fn inertial(&self, e: Element<'x>) -> Body {
         let r = self.reading;
         let pose = self.pose(e);
         let mass = r.number(r.need(e, "mass"), 0.0);
@@ -111,37 +111,37 @@ impl Mjcf<'_, '_, '_> {
             Matrix3::from_diagonal(&r.vector(e.get("diaginertia"), Vector3::zeros()))
         };
         if mass < 0.0 {
-            r.problem(Diagnostic::new("M651", "the mass is negative").help("a mass is positive"), e.spot);
+            r.problem(Diagnostic::new("M651", "the mass is negative").help("a mass is positive"), e.spot());
         }
         Body { mass, com: Vector3::zeros(), J }.moved(&pose)
     }
 
-    fn joint(&mut self, e: &Element, links: [usize; 2], at: &Pose, inherited: usize, body: &str) {
+    fn joint(&mut self, e: Element<'x>, links: [usize; 2], at: &Pose, inherited: usize, body: &str) {
         let r = self.reading;
-        let free = e.tag == "freejoint";
+        let free = e.tag() == "freejoint";
         let class = self.defaults.class_of(r, e, inherited);
         let tags: &[&str] = if free { &["freejoint"] } else { &["joint"] };
         let get = |name: &str| self.defaults.attribute(e, class, tags, name);
         let k = self.draft.joints.len();
         let name = match e.get("name") {
             Some(a) => {
-                self.joints.add(r, "joints", &a.value, k, a.spot);
-                a.value.clone()
+                self.joints.add(r, "joints", a.value, k, a.spot);
+                a.value.into()
             }
             None => format!("{body}_joint"),
         };
-        let kind = if free { "free" } else { get("type").map_or("hinge", |a| a.value.as_str()) };
+        let kind = if free { "free" } else { get("type").map_or("hinge", |a| a.value) };
         let what = match kind {
             "hinge" => Kind::Pair(PairKind::Revolute),
             "slide" => Kind::Pair(PairKind::Prismatic),
             "ball" => Kind::Pair(PairKind::Spherical),
             "free" => Kind::Free,
             other => {
-                r.unknown("type of joint", other, ["hinge", "slide", "ball", "free"].into_iter(), e.spot);
+                r.unknown("type of joint", other, ["hinge", "slide", "ball", "free"].into_iter(), e.spot());
                 Kind::Free
             }
         };
-        let mut joint = Joint::new(name, what, links, [Pose::IDENTITY; 2], e.spot);
+        let mut joint = Joint::new(name, what, links, [Pose::IDENTITY; 2], e.spot());
         let turns = joint.turns();
         let angle = if turns == Some(false) { 1.0 } else { self.compiler.angle };
         let mut reference = 0.0;
@@ -166,7 +166,7 @@ impl Mjcf<'_, '_, '_> {
                 ..joint.passive
             };
             let range = get("range").and_then(|a| r.numbers(a, 2, 2)).map(|x| [angle * x[0], angle * x[1]]);
-            let limited = match get("limited").map_or("auto", |a| a.value.as_str()) {
+            let limited = match get("limited").map_or("auto", |a| a.value) {
                 "true" => true,
                 "false" => false,
                 _ => self.compiler.autolimits && range.is_some(),
@@ -178,7 +178,7 @@ impl Mjcf<'_, '_, '_> {
     }
 
     /// The first of the coefficients of a spring or damper; others make it nonlinear and are listed.
-    pub(super) fn first_coefficient(&self, given: Option<&Attribute>, of: &str) -> f64 {
+    pub(super) fn first_coefficient(&self, given: Option<Attribute<'x>>, of: &str) -> f64 {
         let Some((a, x)) = given.and_then(|a| Some((a, self.reading.numbers(a, 1, 3)?))) else { return 0.0 };
         if x[1..].iter().any(|c| *c != 0.0) {
             let message = format!("of `{}` of `{of}` only the first coefficient is carried over, {:?}", a.name, x[0]);
@@ -187,32 +187,19 @@ impl Mjcf<'_, '_, '_> {
         }
         x[0]
     }
-
-    /// Moves a joint, and all that hangs on it, by a change of its coordinate.
-    pub(super) fn displace(&mut self, joint: usize, change: f64) {
-        let mut list = vec![self.draft.joints[joint].links[1]];
-        let mut k = 0;
-        while let Some(&link) = list.get(k) {
-            // Joints of the tree come before those that close loops.
-            let tree = self.draft.joints.iter().take(self.tree);
-            list.extend(tree.filter(|j| j.links[0] == link).map(|j| j.links[1]));
-            k += 1;
-        }
-        self.draft.displace(joint, change, &list);
-    }
 }
 
 /// The joints of a body, also those inside its frames.
-fn collect<'e>(m: &Mjcf<'_, '_, '_>, e: &'e Element, list: &mut Vec<(&'e Element, usize)>, class: usize) {
-    for c in &e.children {
-        match c.tag.as_str() {
+fn collect<'e>(m: &Mjcf<'_, '_, '_>, e: Element<'e>, list: &mut Vec<(Element<'e>, usize)>, class: usize) {
+    for c in e.children() {
+        match c.tag() {
             "joint" | "freejoint" => {
                 c.saw();
                 list.push((c, class));
             }
-            "frame" if c.children.iter().any(|x| matches!(x.tag.as_str(), "joint" | "freejoint")) => {
+            "frame" if c.children().any(|x| matches!(x.tag(), "joint" | "freejoint")) => {
                 let help = "write the joint outside of the frame";
-                m.reading.unsupported("a joint inside a `frame`", help, c.spot);
+                m.reading.unsupported("a joint inside a `frame`", help, c.spot());
             }
             _ => {}
         }

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 /// A class.
 struct Class<'x> {
     parent: Option<usize>,
-    elements: Vec<&'x Element>,
+    elements: Vec<Element<'x>>,
 }
 
 /// All classes of a file; the first is the outermost.
@@ -20,7 +20,7 @@ pub(super) struct Defaults<'x> {
 const ACTUATORS: [&str; 9] = ["general", "motor", "position", "velocity", "intvelocity", "damper", "cylinder", "muscle", "adhesion"];
 
 impl<'x> Defaults<'x> {
-    pub fn new(reading: &Reading<'_>, root: &'x Element) -> Self {
+    pub fn new(reading: &Reading<'_>, root: Element<'x>) -> Self {
         let mut d = Self { classes: vec![Class { parent: None, elements: Vec::new() }], names: HashMap::new() };
         d.names.insert("main", 0);
         for e in root.all("default") {
@@ -33,9 +33,9 @@ impl<'x> Defaults<'x> {
         d
     }
 
-    fn collect(&mut self, reading: &Reading<'_>, e: &'x Element, class: usize) {
-        for c in &e.children {
-            if c.tag != "default" {
+    fn collect(&mut self, reading: &Reading<'_>, e: Element<'x>, class: usize) {
+        for c in e.children() {
+            if c.tag() != "default" {
                 self.classes[class].elements.push(c);
                 // What a default says is listed where it is not carried over, not that it is there.
                 c.saw();
@@ -44,11 +44,11 @@ impl<'x> Defaults<'x> {
             c.saw();
             let Some(name) = reading.need(c, "class") else { continue };
             // A class may be opened again, as files are included.
-            let k = match self.names.get(name.value.as_str()) {
+            let k = match self.names.get(name.value) {
                 Some(k) => *k,
                 None => {
                     self.classes.push(Class { parent: Some(class), elements: Vec::new() });
-                    self.names.insert(&name.value, self.classes.len() - 1);
+                    self.names.insert(name.value, self.classes.len() - 1);
                     self.classes.len() - 1
                 }
             };
@@ -57,44 +57,33 @@ impl<'x> Defaults<'x> {
     }
 
     /// The class of an element: its own, or the one that is inherited.
-    pub fn class_of(&self, reading: &Reading<'_>, e: &Element, inherited: usize) -> usize {
+    pub fn class_of(&self, reading: &Reading<'_>, e: Element<'_>, inherited: usize) -> usize {
         self.named(reading, e.get("class"), inherited)
     }
 
     /// The class that the elements inside a body inherit.
-    pub fn class_inside(&self, reading: &Reading<'_>, e: &Element, inherited: usize) -> usize {
+    pub fn class_inside(&self, reading: &Reading<'_>, e: Element<'_>, inherited: usize) -> usize {
         self.named(reading, e.get("childclass"), inherited)
     }
 
-    fn named(&self, reading: &Reading<'_>, a: Option<&Attribute>, inherited: usize) -> usize {
+    fn named(&self, reading: &Reading<'_>, a: Option<Attribute<'_>>, inherited: usize) -> usize {
         let Some(a) = a else { return inherited };
-        let found = self.names.get(a.value.as_str()).copied();
+        let found = self.names.get(a.value).copied();
         if found.is_none() {
-            reading.unknown("class", &a.value, self.names.keys().copied(), a.spot);
+            reading.unknown("class", a.value, self.names.keys().copied(), a.spot);
         }
         found.unwrap_or(inherited)
     }
 
     /// Elements that hold values for an element with one of these tags: itself, then its class and those around it.
-    pub fn chain<'e>(&self, e: &'e Element, class: usize, tags: &'e [&'e str]) -> impl Iterator<Item = &'e Element>
-    where
-        'x: 'e,
-    {
-        let mut at = Some(class);
-        let mut list: Vec<&'e Element> = vec![e];
-        while let Some(k) = at {
-            let class = &self.classes[k];
-            list.extend(class.elements.iter().rev().copied().filter(|d| tags.contains(&d.tag.as_str())));
-            at = class.parent;
-        }
-        list.into_iter()
+    pub fn chain(&self, e: Element<'x>, class: usize, tags: &[&str]) -> impl Iterator<Item = Element<'x>> {
+        let around = std::iter::successors(Some(class), |k| self.classes[*k].parent);
+        let given = around.flat_map(|k| self.classes[k].elements.iter().rev().copied()).filter(|d| tags.contains(&d.tag()));
+        std::iter::once(e).chain(given)
     }
 
     /// The value of an attribute, from the element or its defaults.
-    pub fn attribute<'e>(&self, e: &'e Element, class: usize, tags: &'e [&'e str], name: &str) -> Option<&'e Attribute>
-    where
-        'x: 'e,
-    {
+    pub fn attribute(&self, e: Element<'x>, class: usize, tags: &[&str], name: &str) -> Option<Attribute<'x>> {
         self.chain(e, class, tags).find_map(|d| d.get(name))
     }
 

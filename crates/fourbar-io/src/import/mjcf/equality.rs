@@ -8,81 +8,85 @@ use fourbar::Diagnostic;
 use fourbar::diagnostic::number;
 use fourbar::spec::{DriveQuantity, PairKind};
 use nalgebra::Vector3;
+use std::collections::HashMap;
 
 /// Points that are to be one and are not farther apart than this are apart by the digits of the file, m.
 const DIGITS: f64 = 1e-6;
 
-impl Mjcf<'_, '_, '_> {
-    pub(super) fn equalities(&mut self, e: &Element) {
-        let mut moved = Vec::new();
-        for (n, c) in e.children.iter().enumerate() {
+impl<'x> Mjcf<'_, '_, 'x> {
+    pub(super) fn equalities(&mut self, e: Element<'x>) {
+        let mut moved: HashMap<usize, f64> = HashMap::new();
+        for (n, c) in e.children().enumerate() {
             c.saw();
             let class = self.defaults.class_of(self.reading, c, 0);
             let tags = ["equality"];
-            let name = c.word("name").map_or_else(|| format!("{}{}", c.tag, n + 1), String::from);
+            let name = c.word("name").map_or_else(|| format!("{}{}", c.tag(), n + 1), String::from);
             let active = self.defaults.attribute(c, class, &tags, "active").is_none_or(|a| a.value != "false");
             if !active {
                 let d = Diagnostic::new("W457", format!("the equality `{name}` is switched off and left out")).name(&name);
-                self.reading.note(d, c.spot);
+                self.reading.note(d, c.spot());
                 c.done();
                 continue;
             }
-            match c.tag.as_str() {
+            match c.tag() {
                 "connect" => self.connect(c, name),
                 "weld" => self.weld(c, name),
-                "joint" => moved.extend(self.couple(c, name)),
+                "joint" => {
+                    if let Some((joint, change)) = self.couple(c, name) {
+                        *moved.entry(joint).or_default() += change;
+                    }
+                }
                 other => {
                     let d = Diagnostic::new("W457", format!("the equality `{name}` of {other}s is left out")).name(&name);
-                    self.reading.note(d.help("the mechanism moves as without it"), c.spot);
+                    self.reading.note(d.help("the mechanism moves as without it"), c.spot());
                     c.done();
                 }
             }
         }
         // Places on bodies count from the pose of the file, so bodies move after all of them are read.
-        for (joint, change) in moved {
-            self.displace(joint, change);
-        }
+        let steps = moved.iter().filter_map(|(k, change)| Some((*k, self.draft.joints[*k].step(*change)?))).collect();
+        self.draft.displace(0..self.tree, &steps);
     }
 
-    fn named_body(&self, a: Option<&Attribute>) -> Option<usize> {
+    fn named_body(&self, a: Option<Attribute<'x>>) -> Option<usize> {
         let Some(a) = a else { return Some(0) };
-        let found = self.bodies.find(&a.value);
+        let found = self.bodies.find(a.value);
         if found.is_none() {
-            self.reading.unknown("body", &a.value, self.bodies.words(), a.spot);
+            self.reading.unknown("body", a.value, self.bodies.words(), a.spot);
         }
         found
     }
 
-    pub(super) fn named_joint(&self, a: &Attribute) -> Option<usize> {
-        let found = self.joints.find(&a.value);
+    pub(super) fn named_joint(&self, a: Attribute<'x>) -> Option<usize> {
+        let found = self.joints.find(a.value);
         if found.is_none() {
-            self.reading.unknown("joint", &a.value, self.joints.words(), a.spot);
+            self.reading.unknown("joint", a.value, self.joints.words(), a.spot);
         }
         found
     }
 
-    pub(super) fn named_site(&self, a: &Attribute) -> Option<Site> {
-        let found = self.sites.get(&a.value).copied();
+    pub(super) fn named_site(&self, a: Attribute<'x>) -> Option<Site> {
+        let found = self.sites.get(a.value).copied();
         if found.is_none() {
-            self.reading.unknown("site", &a.value, self.sites.keys().map(String::as_str), a.spot);
+            self.reading.unknown("site", a.value, self.sites.keys().copied(), a.spot);
         }
         found
     }
 
     /// The two sites of an equality, where it is given by sites.
-    fn sites(&self, e: &Element) -> Option<Option<[Site; 2]>> {
+    fn sites(&self, e: Element<'x>) -> Option<Option<[Site; 2]>> {
         match (e.get("site1"), e.get("site2")) {
             (None, None) => Some(None),
             (Some(a), Some(b)) => Some(Some([self.named_site(a)?, self.named_site(b)?])),
             _ => {
-                let d = Diagnostic::new("M654", format!("`{}` names one site and not the other", e.tag));
-                self.reading.problem(d.help("give `site1` and `site2`"), e.spot);
+                let d = Diagnostic::new("M654", format!("`{}` names one site and not the other", e.tag()));
+                self.reading.problem(d.help("give `site1` and `site2`"), e.spot());
                 None
             }
         }
     }
 
-    fn connect(&mut self, e: &Element, name: String) {
+    fn connect(&mut self, e: Element<'x>, name: String) {
         let Some(sites) = self.sites(e) else { return };
         let kind = Kind::Pair(PairKind::Spherical);
         if let Some([a, b]) = sites {
@@ -94,10 +98,10 @@ impl Mjcf<'_, '_, '_> {
                 if gap > 1e-12 {
                     let message =
                         format!("the sites of `{name}` are {} m apart as drawn; the second is taken where the first one is", number(gap));
-                    self.reading.note(Diagnostic::new("W457", message).name(&name).help("the file rounds its numbers"), e.spot);
+                    self.reading.note(Diagnostic::new("W457", message).name(&name).help("the file rounds its numbers"), e.spot());
                 }
             }
-            self.close(Joint::new(name, kind, [a.link, b.link], [Pose::at(a.pose.p), Pose::at(there)], e.spot));
+            self.close(Joint::new(name, kind, [a.link, b.link], [Pose::at(a.pose.p), Pose::at(there)], e.spot()));
             return;
         }
         let Some(first) = self.reading.need(e, "body1") else { return };
@@ -105,14 +109,14 @@ impl Mjcf<'_, '_, '_> {
         let anchor = self.reading.vector(self.reading.need(e, "anchor"), Vector3::zeros());
         let [pa, pb] = [a, b].map(|k| self.draft.links[k].pose);
         let there = pb.inverse().point(&pa.point(&anchor));
-        self.close(Joint::new(name, kind, [a, b], [Pose::at(anchor), Pose::at(there)], e.spot));
+        self.close(Joint::new(name, kind, [a, b], [Pose::at(anchor), Pose::at(there)], e.spot()));
     }
 
-    fn weld(&mut self, e: &Element, name: String) {
+    fn weld(&mut self, e: Element<'x>, name: String) {
         let Some(sites) = self.sites(e) else { return };
         let kind = Kind::Pair(PairKind::Fixed);
         if let Some([a, b]) = sites {
-            self.close(Joint::new(name, kind, [a.link, b.link], [a.pose, b.pose], e.spot));
+            self.close(Joint::new(name, kind, [a.link, b.link], [a.pose, b.pose], e.spot()));
             return;
         }
         let Some(first) = self.reading.need(e, "body1") else { return };
@@ -123,7 +127,7 @@ impl Mjcf<'_, '_, '_> {
         // A point at which the rows are taken, which changes nothing where they hold exactly.
         e.get("anchor");
         let relative = relative.unwrap_or_else(|| pa.inverse().then(&pb));
-        self.close(Joint::new(name, kind, [a, b], [relative, Pose::IDENTITY], e.spot));
+        self.close(Joint::new(name, kind, [a, b], [relative, Pose::IDENTITY], e.spot()));
     }
 
     fn close(&mut self, joint: Joint) {
@@ -132,7 +136,7 @@ impl Mjcf<'_, '_, '_> {
     }
 
     /// Couples two joints, or holds one; gives a joint that does not stand where the equality wants it, and by how much.
-    fn couple(&mut self, e: &Element, name: String) -> Option<(usize, f64)> {
+    fn couple(&mut self, e: Element<'x>, name: String) -> Option<(usize, f64)> {
         let r = self.reading;
         let follower = self.named_joint(r.need(e, "joint1")?)?;
         let leader = match e.get("joint2") {
@@ -145,25 +149,25 @@ impl Mjcf<'_, '_, '_> {
             if self.draft.joints[j].turns().is_none() {
                 let name = &self.draft.joints[j].name;
                 let d = Diagnostic::new("M655", format!("joint `{name}` has no coordinate to couple")).name(name);
-                r.problem(d.help("hinges and slides can be coupled"), e.spot);
+                r.problem(d.help("hinges and slides can be coupled"), e.spot());
                 return None;
             }
         }
         if leader.is_some() && c[2..].iter().any(|x| *x != 0.0) {
             let d = Diagnostic::new("W457", format!("the coupling `{name}` is a polynomial of higher degree, and is left out")).name(&name);
-            r.note(d.help("the joints move independently of each other"), e.spot);
+            r.note(d.help("the joints move independently of each other"), e.spot());
             return None;
         }
         match leader {
             Some(leader) if c[1] != 0.0 => {
-                self.draft.couplings.push(Coupling { name, joints: [leader, follower], ratio: c[1], spot: e.spot });
+                self.draft.couplings.push(Coupling { name, joints: [leader, follower], ratio: c[1], spot: e.spot() });
             }
             _ => {
                 let turns = self.draft.joints[follower].turns() == Some(true);
                 let quantity = if turns { DriveQuantity::Angle } else { DriveQuantity::Distance };
                 let value = self.reference[follower] + c[0];
                 let formula = format!("{value:?}");
-                self.draft.drives.push(Drive { name, joint: follower, quantity, formula, spot: e.spot });
+                self.draft.drives.push(Drive { name, joint: follower, quantity, formula, spot: e.spot() });
             }
         }
         (c[0] != 0.0).then_some((follower, c[0]))

@@ -20,7 +20,7 @@ pub(super) struct Geom {
     pub shape: Option<Shape>,
 }
 
-impl Mjcf<'_, '_, '_> {
+impl<'x> Mjcf<'_, '_, 'x> {
     /// Centre, orientation and half length of something given by its two ends.
     fn between(&self, x: &[f64]) -> (Pose, f64) {
         let [a, b] = [0, 3].map(|k| Vector3::new(x[k], x[k + 1], x[k + 2]));
@@ -31,13 +31,13 @@ impl Mjcf<'_, '_, '_> {
     }
 
     /// Reads a geom that stands in a frame of its body.
-    pub(super) fn geom(&self, e: &Element, frame: &Pose, inherited: usize) -> Geom {
+    pub(super) fn geom(&self, e: Element<'x>, frame: &Pose, inherited: usize) -> Geom {
         let r = self.reading;
         let class = self.defaults.class_of(r, e, inherited);
         let tags = ["geom"];
         let get = |name: &str| self.defaults.attribute(e, class, &tags, name);
         let mut pose = Pose { p: r.vector(get("pos"), Vector3::zeros()), R: self.rotation(self.defaults.chain(e, class, &tags)) };
-        let kind = get("type").map_or("sphere", |a| a.value.as_str());
+        let kind = get("type").map_or("sphere", |a| a.value);
         let mut size: Vec<f64> = get("size").and_then(|a| r.numbers(a, 1, 3)).unwrap_or_default();
         size.resize(3, 0.0);
         if let Some(x) = get("fromto").and_then(|a| r.numbers(a, 6, 6)) {
@@ -62,9 +62,9 @@ impl Mjcf<'_, '_, '_> {
             _ => None,
         };
         let asset = get("mesh").and_then(|a| {
-            let found = self.assets.get(&a.value);
+            let found = self.assets.get(a.value);
             if found.is_none() {
-                r.unknown("mesh", &a.value, self.assets.keys().map(String::as_str), a.spot);
+                r.unknown("mesh", a.value, self.assets.keys().map(String::as_str), a.spot);
             }
             found
         });
@@ -84,7 +84,7 @@ impl Mjcf<'_, '_, '_> {
             }
             (Some(_), Some(asset), _) => {
                 let d = Diagnostic::new("W456", format!("a {kind} is fitted to the mesh `{}`, and its mass is not known", asset.file));
-                r.note(d.help("give the body an `inertial`"), e.spot);
+                r.note(d.help("give the body an `inertial`"), e.spot());
                 None
             }
             _ => None,
@@ -94,9 +94,9 @@ impl Mjcf<'_, '_, '_> {
         Geom { body, shape }
     }
 
-    fn shape(&self, kind: &str, solid: Option<Solid>, mesh: Option<(&str, Vector3<f64>)>, pose: &Pose, e: &Element) -> Option<Shape> {
+    fn shape(&self, kind: &str, solid: Option<Solid>, mesh: Option<(&str, Vector3<f64>)>, pose: &Pose, e: Element<'x>) -> Option<Shape> {
         if let (Some((file, scale)), "mesh") = (mesh, kind) {
-            return self.meshes.shape(self.reading, file, &self.compiler.meshdir, &scale, pose, e.spot);
+            return self.meshes.shape(self.reading, file, &self.compiler.meshdir, &scale, pose, e.spot());
         }
         let ends = |half: f64| [-half, half].map(|z| pose.point(&Vector3::new(0.0, 0.0, z)).into());
         match solid? {
@@ -115,7 +115,7 @@ impl Mjcf<'_, '_, '_> {
     }
 
     /// A site: a point, and a place where actuators push.
-    pub(super) fn site(&mut self, e: &Element, link: usize, frame: &Pose, inherited: usize) {
+    pub(super) fn site(&mut self, e: Element<'x>, link: usize, frame: &Pose, inherited: usize) {
         let r = self.reading;
         let class = self.defaults.class_of(r, e, inherited);
         let tags = ["site"];
@@ -128,10 +128,10 @@ impl Mjcf<'_, '_, '_> {
         // How a site is drawn.
         e.ignore(&["size", "type", "rgba", "group", "material"]);
         let Some(name) = e.word("name") else { return };
-        if self.sites.insert(name.into(), Site { link, pose }).is_some() {
+        if self.sites.insert(name, Site { link, pose }).is_some() {
             let d = Diagnostic::new("M656", format!("two sites are named `{name}`")).name(name);
-            r.problem(d.help("rename one of them"), e.spot);
+            r.problem(d.help("rename one of them"), e.spot());
         }
-        self.draft.points.push(Point { name: name.into(), link, at: pose.p, spot: e.spot });
+        self.draft.points.push(Point { name: name.into(), link, at: pose.p, spot: e.spot() });
     }
 }

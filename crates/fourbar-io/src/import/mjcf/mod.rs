@@ -6,7 +6,7 @@ mod body;
 mod defaults;
 mod equality;
 mod geom;
-mod include;
+pub(super) mod include;
 mod rotation;
 mod tendon;
 
@@ -73,9 +73,9 @@ struct Mjcf<'r, 'a, 'x> {
     defaults: Defaults<'x>,
     assets: HashMap<String, MeshAsset>,
     draft: Draft,
-    bodies: Names,
-    joints: Names,
-    sites: HashMap<String, Site>,
+    bodies: Names<'x>,
+    joints: Names<'x>,
+    sites: HashMap<&'x str, Site>,
     /// Coordinate of each joint as drawn.
     reference: Vec<f64>,
     /// Whether geoms give the body that is being read its mass.
@@ -86,9 +86,7 @@ struct Mjcf<'r, 'a, 'x> {
 }
 
 /// Reads the tree of a file.
-pub(super) fn read(reading: &Reading<'_>, root: &mut Element) -> Draft {
-    include::expand(reading, root);
-    let root = &*root;
+pub(super) fn read(reading: &Reading<'_>, root: Element<'_>) -> Draft {
     let compiler = compiler(reading, root);
     let defaults = Defaults::new(reading, root);
     let mut m = Mjcf {
@@ -124,14 +122,14 @@ pub(super) fn read(reading: &Reading<'_>, root: &mut Element) -> Draft {
     for tag in ["deformable", "extension"] {
         if let Some(e) = root.child(tag) {
             let help = "leave it out of the file, or read the mechanism without it";
-            reading.unsupported(&format!("`{tag}`"), help, e.spot);
+            reading.unsupported(&format!("`{tag}`"), help, e.spot());
         }
     }
     m.meshes.say_missing(reading);
     m.draft
 }
 
-fn compiler(reading: &Reading<'_>, root: &Element) -> Compiler {
+fn compiler(reading: &Reading<'_>, root: Element<'_>) -> Compiler {
     let mut c = Compiler {
         angle: 1f64.to_radians(),
         eulerseq: ['x', 'y', 'z'],
@@ -156,7 +154,7 @@ fn compiler(reading: &Reading<'_>, root: &Element) -> Compiler {
             match letters.as_slice() {
                 [x, y, z] if letters.iter().all(|l| "xyzXYZ".contains(*l)) => c.eulerseq = [*x, *y, *z],
                 _ => {
-                    let d = Diagnostic::new("M651", format!("`eulerseq` is `{}`", crate::tree::shorten(&a.value)));
+                    let d = Diagnostic::new("M651", format!("`eulerseq` is `{}`", crate::tree::shorten(a.value)));
                     reading.problem(d.help("write three of x, y, z, X, Y, Z"), a.spot);
                 }
             }
@@ -192,8 +190,8 @@ fn compiler(reading: &Reading<'_>, root: &Element) -> Compiler {
     c
 }
 
-impl Mjcf<'_, '_, '_> {
-    fn options(&mut self, root: &Element) {
+impl<'x> Mjcf<'_, '_, 'x> {
+    fn options(&mut self, root: Element<'_>) {
         self.draft.gravity = Some([0.0, 0.0, -9.81]);
         for e in root.all("option") {
             // Settings of the solver have no meaning for another one.
@@ -231,13 +229,13 @@ impl Mjcf<'_, '_, '_> {
         }
     }
 
-    fn assets(&mut self, e: &Element) {
+    fn assets(&mut self, e: Element<'x>) {
         for mesh in e.all("mesh") {
             let class = self.defaults.class_of(self.reading, mesh, 0);
             let attribute = |name: &str| self.defaults.attribute(mesh, class, &["mesh"], name);
             let Some(file) = attribute("file") else {
                 let d = Diagnostic::new("M653", "a mesh without a file is not read, and may be part of the mechanism");
-                self.reading.problem(d.help("write its vertices to a file"), mesh.spot);
+                self.reading.problem(d.help("write its vertices to a file"), mesh.spot());
                 continue;
             };
             let plain = file.value.replace('\\', "/");
@@ -245,13 +243,13 @@ impl Mjcf<'_, '_, '_> {
             let name = mesh.word("name").map_or(stem, String::from);
             let scale = self.reading.vector(attribute("scale"), Vector3::repeat(1.0));
             let path = if self.compiler.strippath { plain.rsplit('/').next().unwrap_or(&plain).to_string() } else { plain };
-            if self.assets.insert(name.clone(), MeshAsset { file: path, scale, spot: mesh.spot }).is_some() {
+            if self.assets.insert(name.clone(), MeshAsset { file: path, scale, spot: mesh.spot() }).is_some() {
                 let d = Diagnostic::new("M656", format!("two meshes are named `{name}`")).name(&name);
-                self.reading.problem(d.help("rename one of them"), mesh.spot);
+                self.reading.problem(d.help("rename one of them"), mesh.spot());
             }
         }
         for m in e.all("model") {
-            self.reading.unsupported("a `model` among the assets", "read the model by itself", m.spot);
+            self.reading.unsupported("a `model` among the assets", "read the model by itself", m.spot());
         }
     }
 

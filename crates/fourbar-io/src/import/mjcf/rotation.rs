@@ -7,14 +7,14 @@ use super::Mjcf;
 use fourbar::Diagnostic;
 use nalgebra::{Matrix3, Vector3};
 
-impl Mjcf<'_, '_, '_> {
+impl<'x> Mjcf<'_, '_, 'x> {
     /// The orientation that the first element of a chain gives.
-    pub(super) fn rotation<'e>(&self, chain: impl Iterator<Item = &'e Element>) -> Matrix3<f64> {
+    pub(super) fn rotation<'e>(&self, chain: impl Iterator<Item = Element<'e>>) -> Matrix3<f64> {
         let r = self.reading;
         let v = |x: &[f64]| Vector3::new(x[0], x[1], x[2]);
         for e in chain {
             let wrong = |what: &str| {
-                r.problem(Diagnostic::new("M651", format!("{what} gives no orientation: it is zero")).help("check the numbers"), e.spot);
+                r.problem(Diagnostic::new("M651", format!("{what} gives no orientation: it is zero")).help("check the numbers"), e.spot());
                 Matrix3::identity()
             };
             if let Some(a) = e.get("quat") {
@@ -65,7 +65,7 @@ impl Mjcf<'_, '_, '_> {
     }
 
     /// Position and orientation of an element.
-    pub(super) fn pose(&self, e: &Element) -> Pose {
+    pub(super) fn pose(&self, e: Element<'x>) -> Pose {
         Pose { p: self.reading.vector(e.get("pos"), Vector3::zeros()), R: self.rotation(std::iter::once(e)) }
     }
 }

@@ -11,16 +11,16 @@ pub(super) struct Tendon {
     pub terms: Vec<(usize, f64)>,
 }
 
-impl Mjcf<'_, '_, '_> {
-    pub(super) fn read_tendons(&mut self, e: &Element) {
-        for t in &e.children {
+impl<'x> Mjcf<'_, '_, 'x> {
+    pub(super) fn read_tendons(&mut self, e: Element<'x>) {
+        for t in e.children() {
             t.saw();
             let name = t.word("name").unwrap_or("tendon").to_string();
             let class = self.defaults.class_of(self.reading, t, 0);
             let get = |key: &str| self.defaults.attribute(t, class, &["tendon"], key);
-            if t.tag != "fixed" {
+            if t.tag() != "fixed" {
                 let d = Diagnostic::new("W450", format!("the spatial tendon `{name}` is not carried over")).name(&name);
-                self.reading.note(d.help("write it as a rope or spring between two points"), t.spot);
+                self.reading.note(d.help("write it as a rope or spring between two points"), t.spot());
                 t.done();
                 continue;
             }
@@ -53,7 +53,7 @@ impl Mjcf<'_, '_, '_> {
                 let force = format!("-({stiffness:?})*(({})-({rest:?}))-({damping:?})*({})", sum('q'), sum('v'));
                 for (joint, weight) in &tendon.terms {
                     let acts = Acts::Joint(*joint, format!("({weight:?})*({force})"));
-                    self.draft.efforts.push(Effort { name: format!("{name}_spring"), acts, spot: t.spot });
+                    self.draft.efforts.push(Effort { name: format!("{name}_spring"), acts, spot: t.spot() });
                 }
             }
             self.tendons.insert(name, tendon);

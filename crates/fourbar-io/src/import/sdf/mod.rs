@@ -14,25 +14,25 @@ use std::collections::HashMap;
 
 /// Something that has a pose: what it is relative to, where it stands there, and the link it belongs to.
 #[derive(Clone, Debug)]
-struct Frame {
+struct Frame<'t> {
     /// Name of the frame; none is that of the model.
-    relative_to: Option<String>,
+    relative_to: Option<&'t str>,
     pose: Pose,
     /// Name of what it is attached to; none where it is a link itself.
-    attached_to: Option<String>,
+    attached_to: Option<&'t str>,
     link: Option<usize>,
 }
 
 /// What is known while a file is read.
-struct Sdf<'r, 'a> {
+struct Sdf<'r, 'a, 't> {
     reading: &'r Reading<'a>,
     meshes: Meshes,
     draft: Draft,
-    joints: Names,
+    joints: Names<'t>,
     /// Frames of the model at hand by name.
-    frames: HashMap<String, Frame>,
+    frames: HashMap<&'t str, Frame<'t>>,
     /// Frames that were looked up: where they stand in the frame of the model.
-    known: RefCell<HashMap<String, Pose>>,
+    known: RefCell<HashMap<&'t str, Pose>>,
     /// The frame of the model at hand in the world.
     model: Pose,
     /// Put before names where there are several models.
@@ -40,11 +40,11 @@ struct Sdf<'r, 'a> {
 }
 
 /// Reads the tree of a file.
-pub(super) fn read(reading: &Reading<'_>, root: &Element) -> Draft {
+pub(super) fn read(reading: &Reading<'_>, root: Element<'_>) -> Draft {
     root.ignore(&["version"]);
     let world = root.child("world");
     let place = world.unwrap_or(root);
-    let models: Vec<&Element> = place.all("model").collect();
+    let models: Vec<Element<'_>> = place.all("model").collect();
     let title = models.first().and_then(|m| m.word("name")).unwrap_or("model").to_string();
     let mut s = Sdf {
         reading,
@@ -57,39 +57,39 @@ pub(super) fn read(reading: &Reading<'_>, root: &Element) -> Draft {
         prefix: String::new(),
     };
     let gravity = world.and_then(|w| w.text_of("gravity"));
-    let g = reading.vector(gravity.as_ref(), Vector3::new(0.0, 0.0, if world.is_some() { -9.8 } else { -9.81 }));
+    let g = reading.vector(gravity, Vector3::new(0.0, 0.0, if world.is_some() { -9.8 } else { -9.81 }));
     s.draft.gravity = Some(g.into());
     if world.is_none() {
         let d = Diagnostic::new("W451", "gravity is 9.81 m/s^2 along -z: a model without a world does not say");
-        reading.note(d, root.spot);
+        reading.note(d, root.spot());
     }
     for e in place.all("include") {
-        reading.unsupported("`include`", "put the included model into the file", e.spot);
+        reading.unsupported("`include`", "put the included model into the file", e.spot());
     }
     if models.is_empty() {
         let d = Diagnostic::new("M654", "the file has no `model`");
-        reading.problem(d.help("a mechanism is a `<model>` with links and joints"), root.spot);
+        reading.problem(d.help("a mechanism is a `<model>` with links and joints"), root.spot());
     }
     for m in &models {
         if models.len() > 1 {
             s.prefix = m.word("name").map(|n| format!("{n}_")).unwrap_or_default();
         }
-        s.model(m);
+        s.model(*m);
     }
     s.meshes.say_missing(reading);
     s.draft
 }
 
-impl Sdf<'_, '_> {
+impl<'t> Sdf<'_, '_, 't> {
     /// The pose that a `pose` inside an element gives, and what it is relative to.
-    fn pose(&self, e: &Element) -> (Pose, Option<String>) {
+    fn pose(&self, e: Element<'t>) -> (Pose, Option<&'t str>) {
         let Some(p) = e.child("pose") else { return (Pose::IDENTITY, None) };
-        let relative = p.word("relative_to").or_else(|| p.word("frame")).filter(|w| !w.is_empty()).map(String::from);
+        let relative = p.word("relative_to").or_else(|| p.word("frame")).filter(|w| !w.is_empty());
         let quaternion = p.word("rotation_format") == Some("quat_xyzw");
         let degrees = p.word("degrees") == Some("true");
         let Some(value) = e.text_of("pose").filter(|v| !v.value.is_empty()) else { return (Pose::IDENTITY, relative) };
         let count = if quaternion { 7 } else { 6 };
-        let Some(x) = self.reading.numbers(&value, count, count) else { return (Pose::IDENTITY, relative) };
+        let Some(x) = self.reading.numbers(value, count, count) else { return (Pose::IDENTITY, relative) };
         let R = if quaternion {
             from_quaternion(&[x[6], x[3], x[4], x[5]]).unwrap_or_else(Matrix3::identity)
         } else {
@@ -99,7 +99,7 @@ impl Sdf<'_, '_> {
         (Pose { p: Vector3::new(x[0], x[1], x[2]), R }, relative)
     }
 
-    fn model(&mut self, m: &Element) {
+    fn model(&mut self, m: Element<'t>) {
         let r = self.reading;
         self.frames.clear();
         self.known.get_mut().clear();
@@ -107,36 +107,36 @@ impl Sdf<'_, '_> {
         let (pose, _) = self.pose(m);
         self.model = pose;
         let world = Frame { relative_to: None, pose: pose.inverse(), attached_to: None, link: Some(0) };
-        self.frames.insert("world".into(), world);
+        self.frames.insert("world", world);
         for tag in ["model", "include", "experimental_params"] {
             if let Some(e) = m.child(tag) {
-                r.unsupported(&format!("`{tag}` inside a model"), "put its links and joints into the model", e.spot);
+                r.unsupported(&format!("`{tag}` inside a model"), "put its links and joints into the model", e.spot());
             }
         }
-        let fixed = m.text_of("static").is_some_and(|a| matches!(a.value.as_str(), "true" | "1"));
+        let fixed = m.text_of("static").is_some_and(|a| matches!(a.value, "true" | "1"));
         let first = self.draft.links.len();
-        let links: Vec<&Element> = m.all("link").filter(|e| self.link(e)).collect();
+        let links: Vec<Element<'_>> = m.all("link").filter(|e| self.link(*e)).collect();
         for f in m.all("frame") {
             let (pose, relative) = self.pose(f);
-            let attached = f.word("attached_to").filter(|w| !w.is_empty()).map(String::from);
-            let relative_to = relative.or_else(|| attached.clone());
+            let attached = f.word("attached_to").filter(|w| !w.is_empty());
+            let relative_to = relative.or(attached);
             // Without `attached_to` a frame belongs to what its pose is relative to.
-            let attached_to = attached.or_else(|| relative_to.clone());
+            let attached_to = attached.or(relative_to);
             self.frame(f, Frame { relative_to, pose, attached_to, link: None });
         }
         for j in m.all("joint") {
             let (pose, relative) = self.pose(j);
             let child = j.text_of("child").map(|a| a.value);
-            self.frame(j, Frame { relative_to: relative.or_else(|| child.clone()), pose, attached_to: child, link: None });
+            self.frame(j, Frame { relative_to: relative.or(child), pose, attached_to: child, link: None });
         }
         for e in &links {
             let name = e.word("name").unwrap_or_default();
-            if let (Some(k), Some(pose)) = (self.frames.get(name).and_then(|f| f.link), self.world(name, e.spot)) {
+            if let (Some(k), Some(pose)) = (self.frames.get(name).and_then(|f| f.link), self.world(name, e.spot())) {
                 self.draft.links[k].pose = pose;
             }
         }
         for e in &links {
-            self.look(e);
+            self.look(*e);
         }
         if r.good() {
             for j in m.all("joint") {
@@ -155,16 +155,16 @@ impl Sdf<'_, '_> {
         }
     }
 
-    fn frame(&mut self, e: &Element, frame: Frame) {
+    fn frame(&mut self, e: Element<'t>, frame: Frame<'t>) {
         let Some(name) = self.reading.need(e, "name") else { return };
-        if self.frames.insert(name.value.clone(), frame).is_some() {
-            let d = Diagnostic::new("M656", format!("two links, joints or frames are named `{}`", name.value)).name(&name.value);
+        if self.frames.insert(name.value, frame).is_some() {
+            let d = Diagnostic::new("M656", format!("two links, joints or frames are named `{}`", name.value)).name(name.value);
             self.reading.problem(d.help("rename one of them"), name.spot);
         }
     }
 
     /// A frame in the frame of the model; none, with a problem, where frames refer to each other in a ring.
-    fn in_model(&self, name: &str, spot: Spot) -> Option<Pose> {
+    fn in_model(&self, name: &'t str, spot: Spot) -> Option<Pose> {
         let mut known = self.known.borrow_mut();
         // From the frame to the first that is known, then back.
         let (mut way, mut at, mut pose) = (Vec::new(), Some(name), Pose::IDENTITY);
@@ -174,7 +174,7 @@ impl Sdf<'_, '_> {
                 break;
             }
             let Some(f) = self.frames.get(next) else {
-                self.reading.unknown("frame", next, self.frames.keys().map(String::as_str), spot);
+                self.reading.unknown("frame", next, self.frames.keys().copied(), spot);
                 return None;
             };
             if way.len() > self.frames.len() {
@@ -183,30 +183,29 @@ impl Sdf<'_, '_> {
                 return None;
             }
             way.push((next, f));
-            at = f.relative_to.as_deref();
+            at = f.relative_to;
         }
         for (name, f) in way.into_iter().rev() {
             pose = pose.then(&f.pose);
-            known.insert(name.to_string(), pose);
+            known.insert(name, pose);
         }
         Some(pose)
     }
 
     /// A frame in the world.
-    fn world(&self, name: &str, spot: Spot) -> Option<Pose> {
+    fn world(&self, name: &'t str, spot: Spot) -> Option<Pose> {
         Some(self.model.then(&self.in_model(name, spot)?))
     }
 
     /// The link that a frame belongs to.
-    fn link_of(&mut self, a: &Attribute) -> Option<usize> {
-        let (mut name, mut way) = (a.value.as_str(), Vec::new());
+    fn link_of(&mut self, a: Attribute<'t>) -> Option<usize> {
+        let (mut name, mut way) = (a.value, Vec::new());
         while let Some(f) = self.frames.get(name).filter(|_| way.len() <= self.frames.len()) {
-            match (f.link, &f.attached_to) {
+            match (f.link, f.attached_to) {
                 (Some(link), _) => {
-                    // The next one who asks for a frame on the way is told at once.
-                    let (last, way) = (name.to_string(), way.into_iter().map(String::from).collect::<Vec<_>>());
+                    // From any frame on the way it is one step the next time.
                     for n in way {
-                        self.frames.entry(n).and_modify(|f| f.attached_to = Some(last.clone()));
+                        self.frames.entry(n).and_modify(|f| f.attached_to = Some(name));
                     }
                     return Some(link);
                 }
@@ -217,11 +216,11 @@ impl Sdf<'_, '_> {
                 (None, None) => break,
             }
         }
-        self.reading.unknown("link", &a.value, self.frames.keys().map(String::as_str), a.spot);
+        self.reading.unknown("link", a.value, self.frames.keys().copied(), a.spot);
         None
     }
 
-    fn link(&mut self, e: &Element) -> bool {
+    fn link(&mut self, e: Element<'t>) -> bool {
         let r = self.reading;
         let Some(name) = r.need(e, "name") else { return false };
         let k = self.draft.links.len();
@@ -232,16 +231,16 @@ impl Sdf<'_, '_> {
         body.J = Matrix3::identity();
         if let Some(i) = e.child("inertial") {
             let (at, _) = self.pose(i);
-            body.mass = r.number(i.text_of("mass").as_ref(), 1.0);
+            body.mass = r.number(i.text_of("mass"), 1.0);
             if let Some(t) = i.child("inertia") {
-                let x = |key: &str, without: f64| r.number(t.text_of(key).as_ref(), without);
+                let x = |key: &str, without: f64| r.number(t.text_of(key), without);
                 let (xy, xz, yz) = (x("ixy", 0.0), x("ixz", 0.0), x("iyz", 0.0));
                 body.J = Matrix3::new(x("ixx", 1.0), xy, xz, xy, x("iyy", 1.0), yz, xz, yz, x("izz", 1.0));
             }
             body = body.moved(&at);
             if body.mass < 0.0 {
-                let d = Diagnostic::new("M651", format!("link `{}` has a negative mass", name.value)).name(&name.value);
-                r.problem(d.help("a mass is positive"), i.spot);
+                let d = Diagnostic::new("M651", format!("link `{}` has a negative mass", name.value)).name(name.value);
+                r.problem(d.help("a mass is positive"), i.spot());
             }
         }
         self.draft.links.push(Link {
@@ -250,14 +249,14 @@ impl Sdf<'_, '_> {
             body,
             shapes: Vec::new(),
             velocity: [Vector3::zeros(); 2],
-            spot: e.spot,
+            spot: e.spot(),
         });
         self.frame(e, Frame { relative_to, pose, attached_to: None, link: Some(k) });
         true
     }
 
     /// What a link looks like.
-    fn look(&mut self, e: &Element) {
+    fn look(&mut self, e: Element<'t>) {
         let name = e.word("name").unwrap_or_default();
         let Some(k) = self.frames.get(name).and_then(|f| f.link) else { return };
         for v in e.all("visual") {
@@ -267,7 +266,7 @@ impl Sdf<'_, '_> {
             let (mut pose, relative) = self.pose(v);
             if let Some(other) = relative {
                 let here = self.draft.links[k].pose;
-                let Some(world) = self.world(&other, v.spot) else { continue };
+                let Some(world) = self.world(other, v.spot()) else { continue };
                 pose = here.inverse().then(&world).then(&pose);
             }
             let shape = v.child("geometry").and_then(|g| self.shape(g, &pose));
@@ -275,35 +274,35 @@ impl Sdf<'_, '_> {
         }
     }
 
-    fn shape(&self, g: &Element, pose: &Pose) -> Option<Shape> {
+    fn shape(&self, g: Element<'_>, pose: &Pose) -> Option<Shape> {
         let r = self.reading;
         if let Some(b) = g.child("box") {
-            let size = r.vector(b.text_of("size").as_ref(), Vector3::repeat(1.0));
+            let size = r.vector(b.text_of("size"), Vector3::repeat(1.0));
             return Some(super::lower::moved(&Shape::Box { size: size.into(), at: [0.0; 3] }, pose));
         }
         if let Some(s) = g.child("sphere") {
-            return Some(Shape::Sphere { at: pose.p.into(), radius: r.number(s.text_of("radius").as_ref(), 1.0) });
+            return Some(Shape::Sphere { at: pose.p.into(), radius: r.number(s.text_of("radius"), 1.0) });
         }
         for (tag, round) in [("cylinder", false), ("capsule", true)] {
             if let Some(c) = g.child(tag) {
-                let (radius, length) = (r.number(c.text_of("radius").as_ref(), 1.0), r.number(c.text_of("length").as_ref(), 1.0));
+                let (radius, length) = (r.number(c.text_of("radius"), 1.0), r.number(c.text_of("length"), 1.0));
                 let [from, to] = [-0.5, 0.5].map(|s| pose.point(&Vector3::new(0.0, 0.0, s * length)).into());
                 return Some(if round { Shape::Rod { from, to, radius } } else { Shape::Cylinder { from, to, radius } });
             }
         }
         let mesh = g.child("mesh")?;
         let uri = mesh.text_of("uri")?;
-        let scale = r.vector(mesh.text_of("scale").as_ref(), Vector3::repeat(1.0));
-        self.meshes.shape(r, &uri.value, "", &scale, pose, uri.spot)
+        let scale = r.vector(mesh.text_of("scale"), Vector3::repeat(1.0));
+        self.meshes.shape(r, uri.value, "", &scale, pose, uri.spot)
     }
 
     /// Frames of their own become points.
-    fn points(&mut self, m: &Element) {
+    fn points(&mut self, m: Element<'t>) {
         for f in m.all("frame") {
             let Some(name) = f.get("name") else { continue };
-            let (Some(link), Some(world)) = (self.link_of(name), self.world(&name.value, f.spot)) else { continue };
+            let (Some(link), Some(world)) = (self.link_of(name), self.world(name.value, f.spot())) else { continue };
             let at = self.draft.links[link].pose.inverse().point(&world.p);
-            self.draft.points.push(Point { name: format!("{}{}", self.prefix, name.value), link, at, spot: f.spot });
+            self.draft.points.push(Point { name: format!("{}{}", self.prefix, name.value), link, at, spot: f.spot() });
         }
     }
 }

@@ -44,7 +44,7 @@ fn parse(source: &Arc<str>, most: usize) -> Option<Closures> {
     Some(Closures { loops, kinds: words("type").into_iter().map(|(w, _)| w).collect(), motors: words("name_mot") })
 }
 
-impl Urdf<'_, '_> {
+impl Urdf<'_, '_, '_> {
     /// Closes loops as the side file says, where there is one.
     pub(super) fn side_file(&mut self) {
         let r = self.reading;

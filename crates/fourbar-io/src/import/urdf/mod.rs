@@ -9,26 +9,28 @@ use super::xml::Element;
 use fourbar::Diagnostic;
 use fourbar::spec::{PairKind, Shape};
 use nalgebra::{Matrix3, Vector3};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// A bound that stands for none where the format asks for one, N or N*m.
 const ENDLESS: f64 = 1e6;
 
 /// What is known while a robot is read.
-struct Urdf<'r, 'a> {
+struct Urdf<'r, 'a, 't> {
     reading: &'r Reading<'a>,
     meshes: Meshes,
     draft: Draft,
-    links: Names,
-    joints: Names,
+    links: Names<'t>,
+    joints: Names<'t>,
     /// Origin of each joint in its parent.
     origins: Vec<Pose>,
+    /// Joints of the tree, each after that which carries its parent.
+    tree: Vec<usize>,
     /// Largest effort of each joint, zero where none is given.
     efforts: Vec<f64>,
 }
 
 /// Reads the tree of a file.
-pub(super) fn read(reading: &Reading<'_>, root: &Element) -> Draft {
+pub(super) fn read(reading: &Reading<'_>, root: Element<'_>) -> Draft {
     let mut u = Urdf {
         reading,
         meshes: Meshes::default(),
@@ -36,6 +38,7 @@ pub(super) fn read(reading: &Reading<'_>, root: &Element) -> Draft {
         links: Names::default(),
         joints: Names::default(),
         origins: Vec::new(),
+        tree: Vec::new(),
         efforts: Vec::new(),
     };
     root.ignore(&["version"]);
@@ -46,23 +49,23 @@ pub(super) fn read(reading: &Reading<'_>, root: &Element) -> Draft {
         u.link(e);
     }
     // Drake's files do not declare the world.
-    let held = |e: &Element| e.child("parent").and_then(|p| p.get("link")).is_some_and(|a| a.value == "world");
+    let held = |e: &Element<'_>| e.child("parent").and_then(|p| p.get("link")).is_some_and(|a| a.value == "world");
     if u.links.find("world").is_none()
-        && let Some(e) = root.all("joint").find(|e| held(e))
+        && let Some(e) = root.all("joint").find(held)
     {
-        u.links.add(reading, "links", "world", u.draft.links.len(), e.spot);
+        u.links.add(reading, "links", "world", u.draft.links.len(), e.spot());
         u.draft.links.push(Link {
             name: "world".into(),
             pose: Pose::IDENTITY,
             body: Body::NONE,
             shapes: Vec::new(),
             velocity: [Vector3::zeros(); 2],
-            spot: e.spot,
+            spot: e.spot(),
         });
     }
-    let elements: Vec<&Element> = root.all("joint").filter(|e| u.joint(e)).collect();
+    let elements: Vec<Element<'_>> = root.all("joint").filter(|e| u.joint(*e)).collect();
     if reading.good() {
-        u.place(root.spot);
+        u.place(root.spot());
     }
     if reading.good() {
         u.mimics(&elements);
@@ -73,22 +76,22 @@ pub(super) fn read(reading: &Reading<'_>, root: &Element) -> Draft {
             e.all("joint").for_each(|j| u.gazebo_joint(j));
         }
         u.side_file();
-        u.unused_efforts(root.spot);
+        u.unused_efforts(root.spot());
     }
     u.meshes.say_missing(reading);
     u.draft
 }
 
-impl Urdf<'_, '_> {
+impl<'t> Urdf<'_, '_, 't> {
     /// Position and orientation of an `origin`.
-    fn origin(&self, e: Option<&Element>) -> Pose {
+    fn origin(&self, e: Option<Element<'_>>) -> Pose {
         let Some(o) = e.and_then(|e| e.child("origin")) else { return Pose::IDENTITY };
         let p = self.reading.vector(o.get("xyz"), Vector3::zeros());
         let rpy = self.reading.vector(o.get("rpy"), Vector3::zeros());
         Pose { p, R: from_rpy(rpy.as_slice()) }
     }
 
-    fn link(&mut self, e: &Element) {
+    fn link(&mut self, e: Element<'t>) {
         let Some(name) = self.reading.need(e, "name") else { return };
         let mut body = Body::NONE;
         if let Some(inertial) = e.child("inertial") {
@@ -96,8 +99,8 @@ impl Urdf<'_, '_> {
             let mass = inertial.child("mass").and_then(|m| m.get("value"));
             body.mass = self.reading.number(mass, 0.0);
             if body.mass < 0.0 {
-                let d = Diagnostic::new("M651", format!("link `{}` has a negative mass", name.value)).name(&name.value);
-                self.reading.problem(d.help("a mass is positive"), inertial.spot);
+                let d = Diagnostic::new("M651", format!("link `{}` has a negative mass", name.value)).name(name.value);
+                self.reading.problem(d.help("a mass is positive"), inertial.spot());
             }
             if let Some(i) = inertial.child("inertia") {
                 let x = |key: &str| self.reading.number(i.get(key), 0.0);
@@ -106,33 +109,31 @@ impl Urdf<'_, '_> {
             }
             body = body.moved(&pose);
         }
-        let seen: Vec<&Element> = e.all("visual").collect();
         let mut shapes = Vec::new();
-        for v in &seen {
+        for v in e.all("visual") {
             v.get("name");
             v.all("material").for_each(Element::done);
             shapes.extend(self.shape(v));
         }
-        for c in e.children.iter().filter(|c| c.tag == "collision") {
-            // Without anything to look at, what it collides with is drawn.
-            if seen.is_empty() {
-                c.saw();
+        // Without anything to look at, what it collides with is drawn.
+        if e.child("visual").is_none() {
+            for c in e.all("collision") {
                 shapes.extend(self.shape(c));
             }
         }
         let k = self.draft.links.len();
-        self.links.add(self.reading, "links", &name.value, k, name.spot);
+        self.links.add(self.reading, "links", name.value, k, name.spot);
         self.draft.links.push(Link {
-            name: name.value.clone(),
+            name: name.value.into(),
             pose: Pose::IDENTITY,
             body,
             shapes,
             velocity: [Vector3::zeros(); 2],
-            spot: e.spot,
+            spot: e.spot(),
         });
     }
 
-    fn shape(&self, e: &Element) -> Option<Shape> {
+    fn shape(&self, e: Element<'_>) -> Option<Shape> {
         let pose = self.origin(Some(e));
         let g = e.child("geometry")?;
         let r = self.reading;
@@ -153,29 +154,29 @@ impl Urdf<'_, '_> {
         let mesh = g.child("mesh")?;
         let file = mesh.get("filename")?;
         let scale = r.vector(mesh.get("scale"), Vector3::repeat(1.0));
-        self.meshes.shape(r, &file.value, "", &scale, &pose, file.spot)
+        self.meshes.shape(r, file.value, "", &scale, &pose, file.spot)
     }
 
     /// Reads a joint; false where it is broken.
-    fn joint(&mut self, e: &Element) -> bool {
+    fn joint(&mut self, e: Element<'t>) -> bool {
         let r = self.reading;
         let (Some(name), Some(kind)) = (r.need(e, "name"), r.need(e, "type")) else { return false };
         let end = |tag: &str| match e.child(tag).and_then(|c| c.get("link")) {
             Some(a) => {
-                let found = self.links.find(&a.value);
+                let found = self.links.find(a.value);
                 if found.is_none() {
-                    r.unknown("link", &a.value, self.links.words(), a.spot);
+                    r.unknown("link", a.value, self.links.words(), a.spot);
                 }
                 found
             }
             None => {
-                let d = Diagnostic::new("M654", format!("joint `{}` has no `{tag}`", name.value)).name(&name.value);
-                r.problem(d.help(format!("add `<{tag} link=\"...\"/>`")), e.spot);
+                let d = Diagnostic::new("M654", format!("joint `{}` has no `{tag}`", name.value)).name(name.value);
+                r.problem(d.help(format!("add `<{tag} link=\"...\"/>`")), e.spot());
                 None
             }
         };
         let (Some(parent), Some(child)) = (end("parent"), end("child")) else { return false };
-        let what = match kind.value.as_str() {
+        let what = match kind.value {
             "revolute" | "continuous" => Kind::Pair(PairKind::Revolute),
             "prismatic" => Kind::Pair(PairKind::Prismatic),
             "fixed" => Kind::Welded,
@@ -200,18 +201,18 @@ impl Urdf<'_, '_> {
         let origin = self.origin(Some(e));
         let frame = Pose::with_axis(Vector3::zeros(), &axis);
         let k = self.draft.joints.len();
-        self.joints.add(r, "joints", &name.value, k, name.spot);
-        let mut joint = Joint::new(&name.value, what, [parent, child], [origin.then(&frame), frame], e.spot);
+        self.joints.add(r, "joints", name.value, k, name.spot);
+        let mut joint = Joint::new(name.value, what, [parent, child], [origin.then(&frame), frame], e.spot());
         let mut effort = 0.0;
         if let Some(l) = e.child("limit") {
             let [low, high] = ["lower", "upper"].map(|key| l.get(key));
-            if (low.is_some() || high.is_some()) && matches!(kind.value.as_str(), "revolute" | "prismatic") {
+            if (low.is_some() || high.is_some()) && matches!(kind.value, "revolute" | "prismatic") {
                 joint.limits = Some([r.number(low, 0.0), r.number(high, 0.0)]);
             }
             if low.is_none() && high.is_none() && kind.value == "revolute" {
                 let message = format!("`{}` turns without bounds: its limits have neither `lower` nor `upper`", name.value);
-                let d = Diagnostic::new("W451", message).name(&name.value);
-                r.note(d.help("give both, or write `type=\"continuous\"`"), l.spot);
+                let d = Diagnostic::new("W451", message).name(name.value);
+                r.note(d.help("give both, or write `type=\"continuous\"`"), l.spot());
             }
             // As large as this stands for none.
             effort = Some(r.number(l.get("effort"), 0.0)).filter(|x| *x < ENDLESS).unwrap_or(0.0);
@@ -244,6 +245,9 @@ impl Urdf<'_, '_> {
             }
             below[a].push(k);
         }
+        if !self.reading.good() {
+            return;
+        }
         let roots: Vec<usize> = (1..n).filter(|k| parent[*k].is_none()).collect();
         let [root] = roots.as_slice() else {
             let names: Vec<String> = roots.iter().take(10).map(|k| format!("`{}`", self.draft.links[*k].name)).collect();
@@ -254,19 +258,18 @@ impl Urdf<'_, '_> {
             };
             return self.reading.problem(d.help("exactly one link is the child of no joint"), spot);
         };
-        let mut list = vec![*root];
-        let mut k = 0;
-        while let Some(&link) = list.get(k) {
-            for &j in &below[link] {
-                let child = self.draft.joints[j].links[1];
-                self.draft.links[child].pose = self.draft.links[link].pose.then(&self.origins[j]);
-                list.push(child);
-            }
-            k += 1;
+        let mut reached = vec![false; n];
+        let mut link = *root;
+        for k in 0.. {
+            reached[link] = true;
+            self.tree.extend(&below[link]);
+            let Some(&j) = self.tree.get(k) else { break };
+            let [parent, child] = self.draft.joints[j].links;
+            self.draft.links[child].pose = self.draft.links[parent].pose.then(&self.origins[j]);
+            link = child;
         }
-        if list.len() + 1 < n {
-            let lost: Vec<String> =
-                (1..n).filter(|k| !list.contains(k)).take(10).map(|k| format!("`{}`", self.draft.links[k].name)).collect();
+        if self.tree.len() + 2 < n {
+            let lost: Vec<String> = (1..n).filter(|k| !reached[*k]).take(10).map(|k| format!("`{}`", self.draft.links[k].name)).collect();
             let d = Diagnostic::new("M658", format!("{} form a ring that the root does not reach", lost.join(", ")));
             return self.reading.problem(d.help("check `parent` and `child` of their joints"), spot);
         }
@@ -283,25 +286,15 @@ impl Urdf<'_, '_> {
         self.efforts.push(0.0);
     }
 
-    /// Links that move with a joint.
-    fn beyond(&self, joint: usize) -> Vec<usize> {
-        let mut list = vec![self.draft.joints[joint].links[1]];
-        let mut k = 0;
-        while let Some(&link) = list.get(k) {
-            list.extend(self.draft.joints.iter().filter(|j| j.links[0] == link).map(|j| j.links[1]));
-            k += 1;
-        }
-        list
-    }
-
-    fn mimics(&mut self, elements: &[&Element]) {
+    fn mimics(&mut self, elements: &[Element<'_>]) {
         // Joint, the one it follows, multiplier, offset.
         let mut list: HashMap<usize, (usize, f64, f64, Spot)> = HashMap::new();
+        let mut steps: HashMap<usize, Pose> = HashMap::new();
         for (k, e) in elements.iter().enumerate() {
             let Some(m) = e.child("mimic") else { continue };
             let Some(a) = self.reading.need(m, "joint") else { continue };
-            let Some(first) = self.joints.find(&a.value) else {
-                self.reading.unknown("joint", &a.value, self.joints.words(), a.spot);
+            let Some(first) = self.joints.find(a.value) else {
+                self.reading.unknown("joint", a.value, self.joints.words(), a.spot);
                 continue;
             };
             let (ratio, offset) = (self.reading.number(m.get("multiplier"), 1.0), self.reading.number(m.get("offset"), 0.0));
@@ -310,18 +303,17 @@ impl Urdf<'_, '_> {
                 // What follows a joint that stands still stands still.
                 let name = self.draft.joints[k].name.clone();
                 let d = Diagnostic::new("W457", format!("`{name}` follows the fixed joint `{}` and is fixed, too", a.value)).name(&name);
-                self.reading.note(d, m.spot);
-                let beyond = self.beyond(k);
-                self.draft.displace(k, offset, &beyond);
+                self.reading.note(d, m.spot());
+                steps.extend(self.draft.joints[k].step(offset).map(|s| (k, s)));
                 self.draft.joints[k].kind = Kind::Welded;
                 continue;
             }
             if [k, first].iter().any(|j| self.draft.joints[*j].turns().is_none()) {
                 let d = Diagnostic::new("M655", format!("joint `{}` cannot follow `{}`", self.draft.joints[k].name, a.value));
-                self.reading.problem(d.help("joints that turn or slide follow each other"), m.spot);
+                self.reading.problem(d.help("joints that turn or slide follow each other"), m.spot());
                 continue;
             }
-            list.insert(k, (first, ratio, offset, m.spot));
+            list.insert(k, (first, ratio, offset, m.spot()));
         }
         let mut order: Vec<usize> = list.keys().copied().collect();
         order.sort_unstable();
@@ -362,10 +354,10 @@ impl Urdf<'_, '_> {
                 self.draft.couplings.push(Coupling { name: format!("{name}_mimic"), joints: [first, k], ratio, spot });
             }
             if value != 0.0 {
-                let beyond = self.beyond(k);
-                self.draft.displace(k, value, &beyond);
+                steps.extend(self.draft.joints[k].step(value).map(|s| (k, s)));
             }
         }
+        self.draft.displace(self.tree.iter().copied(), &steps);
     }
 
     /// An input that pushes a joint.
@@ -381,9 +373,10 @@ impl Urdf<'_, '_> {
 
     /// Lists largest efforts of joints that nothing pushes: they bound no motor.
     fn unused_efforts(&self, spot: Spot) {
-        let pushed = |k: usize| self.draft.efforts.iter().any(|e| matches!(e.acts, Acts::Joint(j, _) if j == k));
+        let joint_of = |e: &Effort| if let Acts::Joint(j, _) = e.acts { Some(j) } else { None };
+        let pushed: HashSet<usize> = self.draft.efforts.iter().filter_map(joint_of).collect();
         let list: Vec<&str> = (0..self.draft.joints.len())
-            .filter(|&k| self.efforts[k] > 0.0 && !pushed(k))
+            .filter(|k| self.efforts[*k] > 0.0 && !pushed.contains(k))
             .map(|k| self.draft.joints[k].name.as_str())
             .collect();
         let Some(first) = list.first() else { return };
@@ -395,7 +388,7 @@ impl Urdf<'_, '_> {
         self.reading.note(d.help("add a `<transmission>` for every joint with a motor"), spot);
     }
 
-    fn transmission(&mut self, e: &Element) {
+    fn transmission(&mut self, e: Element<'_>) {
         let name = e.word("name").unwrap_or("motor").to_string();
         e.ignore(&["type"]);
         if let Some(t) = e.child("type") {
@@ -404,7 +397,7 @@ impl Urdf<'_, '_> {
         let Some(joint) = e.child("joint") else { return };
         joint.all("hardwareInterface").for_each(Element::done);
         let Some(a) = self.reading.need(joint, "name") else { return };
-        let Some(k) = self.joints.find(&a.value) else {
+        let Some(k) = self.joints.find(a.value) else {
             // The robot is the same without a motor on a joint that it does not have.
             let d = Diagnostic::new("W450", format!("the transmission `{name}` is not carried over: there is no joint `{}`", a.value));
             self.reading.note(d.name(&name), a.spot);
@@ -414,7 +407,7 @@ impl Urdf<'_, '_> {
         let mut input = name;
         for a in [Some(e), e.child("actuator")].into_iter().flatten() {
             if let Some(x) = a.text_of("mechanicalReduction") {
-                ratio = self.reading.number(Some(&x), 1.0);
+                ratio = self.reading.number(Some(x), 1.0);
             }
         }
         if let Some(a) = e.child("actuator") {
@@ -423,39 +416,39 @@ impl Urdf<'_, '_> {
                 input = n.into();
             }
         }
-        self.motor(&input, k, ratio, e.spot);
+        self.motor(&input, k, ratio, e.spot());
     }
 
     /// A joint that closes a loop, written in the words of SDF inside `<gazebo>`.
-    fn gazebo_joint(&mut self, e: &Element) {
+    fn gazebo_joint(&mut self, e: Element<'_>) {
         let r = self.reading;
         let name = e.word("name").unwrap_or("loop").to_string();
         let end = |tag: &str| {
             let a = e.text_of(tag)?;
-            let found = self.links.find(&a.value);
+            let found = self.links.find(a.value);
             if found.is_none() {
-                r.unknown("link", &a.value, self.links.words(), a.spot);
+                r.unknown("link", a.value, self.links.words(), a.spot);
             }
             found
         };
         let (Some(parent), Some(child)) = (end("parent"), end("child")) else { return };
-        let pose = match e.text_of("pose").and_then(|a| r.numbers(&a, 6, 6)) {
+        let pose = match e.text_of("pose").and_then(|a| r.numbers(a, 6, 6)) {
             Some(x) => Pose { p: Vector3::new(x[0], x[1], x[2]), R: from_rpy(&x[3..]) },
             None => Pose::IDENTITY,
         };
         let axis = e.child("axis").and_then(|a| a.text_of("xyz"));
-        let axis = r.direction(axis.as_ref(), Vector3::z());
+        let axis = r.direction(axis, Vector3::z());
         let kind = match e.word("type").unwrap_or("revolute") {
             "revolute" => Kind::Pair(PairKind::Revolute),
             "prismatic" => Kind::Pair(PairKind::Prismatic),
             "ball" => Kind::Pair(PairKind::Spherical),
             "fixed" => Kind::Pair(PairKind::Fixed),
-            other => return r.unknown("type of joint", other, ["revolute", "prismatic", "ball", "fixed"].into_iter(), e.spot),
+            other => return r.unknown("type of joint", other, ["revolute", "prismatic", "ball", "fixed"].into_iter(), e.spot()),
         };
         let moving = pose.then(&Pose::with_axis(Vector3::zeros(), &axis));
         let [a, b] = [parent, child].map(|k| self.draft.links[k].pose);
         let base = a.inverse().then(&b).then(&moving);
-        self.draft.joints.push(Joint::new(name, kind, [parent, child], [base, moving], e.spot));
+        self.draft.joints.push(Joint::new(name, kind, [parent, child], [base, moving], e.spot()));
         self.origins.push(Pose::IDENTITY);
         self.efforts.push(0.0);
     }

@@ -1,4 +1,4 @@
-//! GIF: 255 colours that are used most, frames cut to what changes, compressed as the format asks.
+//! GIF: 255 colours that are used most, frames cut to what changes, compressed as the format requires.
 
 use crate::disk::MARK;
 use std::collections::HashMap;

@@ -1,4 +1,4 @@
-//! The motion as pictures, without a browser: an SVG that moves by itself, a GIF, a still with earlier and later poses behind the first.
+//! The motion as pictures, without a browser: an animated SVG, a GIF, a still picture with earlier and later poses behind the first.
 //!
 //! Everything is strokes through places on bodies, so that planar and spatial mechanisms are drawn the same way. Planar ones are seen
 //! along their normal, others from above one side.
@@ -11,13 +11,14 @@ pub use raster::{Frames, animated_gif, frames, still_png};
 pub use svg::animated_svg;
 
 use super::motion::{Kept, Poses};
-use crate::results::Table;
+use super::{Shown, absent};
 use fourbar::Diagnostic;
 use fourbar::force::Glyph;
-use fourbar::model::{BodyId, Model, PointOn};
+use fourbar::model::{BodyId, Joint, Model, PointOn};
 use fourbar::spec::Shape;
 use fourbar::topology::Topology;
 use nalgebra::{Quaternion, UnitQuaternion, Vector3};
+use std::collections::HashSet;
 
 /// Longest edge of the field, and the margin around it, in pixels.
 const FIELD: f64 = 440.0;
@@ -32,8 +33,10 @@ const INK: &str = "#333";
 const TRACE: &str = "#c1272d";
 
 /// Where things are at one time.
-struct Frame {
+struct Frame<'m> {
     poses: Vec<(Vector3<f64>, UnitQuaternion<f64>)>,
+    /// Joints and forces that are not there.
+    absent: HashSet<&'m str>,
 }
 
 /// From space to paper.
@@ -49,7 +52,7 @@ struct Camera {
 
 impl Camera {
     /// Looks along the normal of a planar mechanism, or at a spatial one from above one side; up is against gravity where that can be.
-    fn new(model: &Model, frames: &[Frame]) -> Self {
+    fn new(model: &Model, frames: &[Frame<'_>]) -> Self {
         let normal = Topology::new(model).planar.or_else(|| plane_of(model, frames));
         let planar = normal.is_some();
         let vertical = -model.gravity;
@@ -80,7 +83,7 @@ impl Camera {
 }
 
 /// The normal of the plane in which everything moves, where joints that would allow more do not use it.
-fn plane_of(model: &Model, frames: &[Frame]) -> Option<Vector3<f64>> {
+fn plane_of(model: &Model, frames: &[Frame<'_>]) -> Option<Vector3<f64>> {
     let (first, rest) = frames.split_first()?;
     let turns = || {
         rest.iter()
@@ -92,14 +95,14 @@ fn plane_of(model: &Model, frames: &[Frame]) -> Option<Vector3<f64>> {
     inside.then_some(normal)
 }
 
-impl Frame {
+impl Frame<'_> {
     fn new(model: &Model, poses: &Poses<'_>, row: usize) -> Self {
         let mut list = vec![(Vector3::zeros(), UnitQuaternion::identity())];
         for body in 0..model.bodies.len() - 1 {
             let [w, x, y, z] = poses.p(body, row);
             list.push((poses.r(body, row).into(), UnitQuaternion::from_quaternion(Quaternion::new(w, x, y, z))));
         }
-        Self { poses: list }
+        Self { poses: list, absent: HashSet::new() }
     }
 
     /// A place on a body, relative to its centre of mass, in the world.
@@ -120,6 +123,8 @@ struct Part {
     /// Whether the inside is filled.
     filled: bool,
     coil: bool,
+    /// The joint or force that it shows, where it is not a body.
+    of: Option<String>,
 }
 
 #[derive(Clone, Copy)]
@@ -135,7 +140,7 @@ struct Film<'m> {
     parts: Vec<Part>,
     traces: Vec<PointOn>,
     /// Key frames, and their times as shares of the whole.
-    frames: Vec<Frame>,
+    frames: Vec<Frame<'m>>,
     shares: Vec<f64>,
     /// Paths of the traced points through all rows, in pixels.
     paths: Vec<Vec<[f64; 2]>>,
@@ -147,8 +152,9 @@ struct Film<'m> {
 }
 
 impl<'m> Film<'m> {
-    /// Of a result, with `most` key frames; `label` names it in messages.
-    fn new(model: &'m Model, table: &Table, label: &str, most: usize) -> Result<Self, Diagnostic> {
+    /// Of a result, with `most` key frames.
+    fn new(model: &'m Model, shown: &Shown<'_>, most: usize) -> Result<Self, Diagnostic> {
+        let (table, label) = (shown.table, shown.label.as_str());
         let poses = Poses::find(model, table, label)?;
         let times = table.column("t").unwrap_or(&[]);
         let (sound, _) = poses.sound_rows(table.rows().min(times.len()));
@@ -157,11 +163,12 @@ impl<'m> Film<'m> {
                 .help("the run may have ended before its first output"));
         }
         let rows = Kept::at_most(sound, most).rows;
-        let frames: Vec<Frame> = rows.iter().map(|&k| Frame::new(model, &poses, k)).collect();
+        let frame = |&k: &usize| Frame { absent: absent(model, &shown.summary.events, times[k]), ..Frame::new(model, &poses, k) };
+        let frames: Vec<Frame<'m>> = rows.iter().map(frame).collect();
         let mut camera = Camera::new(model, &frames);
         let parts = parts(model, &camera, &frames[0]);
         let traces = traces(model);
-        let all: Vec<Frame> = if traces.is_empty() { Vec::new() } else { (0..sound).map(|k| Frame::new(model, &poses, k)).collect() };
+        let all: Vec<Frame<'_>> = if traces.is_empty() { Vec::new() } else { (0..sound).map(|k| Frame::new(model, &poses, k)).collect() };
         let size = fit(&mut camera, model, &parts, &frames, &traces, &all);
         let paths = traces.iter().map(|p| all.iter().map(|f| camera.pixel(&f.place(p))).collect()).collect();
         let span = times[sound - 1] - times[0];
@@ -179,9 +186,10 @@ impl<'m> Film<'m> {
         }
     }
 
-    /// Places of joints in a frame, in pixels.
-    fn joints(&self, frame: &Frame) -> Vec<[f64; 2]> {
-        self.model.joints.iter().map(|j| self.camera.pixel(&frame.place(&PointOn { body: j.bodies[1], s: j.M.s }))).collect()
+    /// Places of joints in a frame, in pixels, and whether they are there.
+    fn joints(&self, frame: &Frame<'_>) -> Vec<([f64; 2], bool)> {
+        let place = |j: &Joint| self.camera.pixel(&frame.place(&PointOn { body: j.bodies[1], s: j.M.s }));
+        self.model.joints.iter().map(|j| (place(j), !frame.absent.contains(j.name.as_str()))).collect()
     }
 }
 
@@ -207,7 +215,7 @@ fn traces(model: &Model) -> Vec<PointOn> {
 }
 
 /// All that is drawn of bodies and springs.
-fn parts(model: &Model, camera: &Camera, first: &Frame) -> Vec<Part> {
+fn parts(model: &Model, camera: &Camera, first: &Frame<'_>) -> Vec<Part> {
     let mut list = Vec::new();
     for (k, b) in model.bodies.iter().enumerate() {
         let id = BodyId(k as u32);
@@ -221,14 +229,22 @@ fn parts(model: &Model, camera: &Camera, first: &Frame) -> Vec<Part> {
             list.extend(made_from_joints(model, id, &colour, camera, first));
         }
     }
-    for (_, f) in &model.forces {
+    for (name, f) in &model.forces {
         let (between, coil) = match f.glyph() {
             Glyph::Coil(between) => (between.to_vec(), true),
             Glyph::Line { path, .. } => (path, false),
             _ => continue,
         };
-        let part = Part { strokes: vec![between], closed: false, colour: "#666".into(), width: Width::Pixels(1.6), filled: false, coil };
-        list.push(part);
+        let of = Some(name.clone());
+        list.push(Part {
+            strokes: vec![between],
+            closed: false,
+            colour: "#666".into(),
+            width: Width::Pixels(1.6),
+            filled: false,
+            coil,
+            of,
+        });
     }
     for j in model.joints.iter().filter(|j| j.kind.name() == "distance") {
         let ends = vec![PointOn { body: j.bodies[0], s: j.F.s }, PointOn { body: j.bodies[1], s: j.M.s }];
@@ -239,13 +255,15 @@ fn parts(model: &Model, camera: &Camera, first: &Frame) -> Vec<Part> {
             width: Width::Pixels(3.0),
             filled: false,
             coil: false,
+            of: Some(j.name.clone()),
         });
     }
     list
 }
 
-fn drawn(shape: &Shape, on: &dyn Fn(&[f64; 3]) -> PointOn, colour: &str, camera: &Camera, first: &Frame) -> Option<Part> {
-    let part = |strokes, closed, width, filled| Some(Part { strokes, closed, colour: colour.to_string(), width, filled, coil: false });
+fn drawn(shape: &Shape, on: &dyn Fn(&[f64; 3]) -> PointOn, colour: &str, camera: &Camera, first: &Frame<'_>) -> Option<Part> {
+    let part =
+        |strokes, closed, width, filled| Some(Part { strokes, closed, colour: colour.to_string(), width, filled, coil: false, of: None });
     let outline = Width::Pixels(1.5);
     match shape {
         Shape::Rod { from, to, radius } => part(vec![vec![on(from), on(to)]], false, Width::Metres(2.0 * radius), false),
@@ -290,7 +308,7 @@ fn drawn(shape: &Shape, on: &dyn Fn(&[f64; 3]) -> PointOn, colour: &str, camera:
 }
 
 /// A body without shapes: lines between its joints, or the plate that they span.
-fn made_from_joints(model: &Model, id: BodyId, colour: &str, camera: &Camera, first: &Frame) -> Option<Part> {
+fn made_from_joints(model: &Model, id: BodyId, colour: &str, camera: &Camera, first: &Frame<'_>) -> Option<Part> {
     let mut places: Vec<PointOn> = Vec::new();
     let ends = model.joints.iter().flat_map(|j| [(j.bodies[0], j.F.s), (j.bodies[1], j.M.s)]);
     let marked = model.points.iter().map(|(_, p)| (p.body, p.s));
@@ -302,7 +320,8 @@ fn made_from_joints(model: &Model, id: BodyId, colour: &str, camera: &Camera, fi
     if places.len() == 1 && places[0].s.norm() > 1e-9 * model.length {
         places.push(PointOn { body: id, s: Vector3::zeros() });
     }
-    let part = |strokes, closed, width, filled| Some(Part { strokes, closed, colour: colour.to_string(), width, filled, coil: false });
+    let part =
+        |strokes, closed, width, filled| Some(Part { strokes, closed, colour: colour.to_string(), width, filled, coil: false, of: None });
     match places.len() {
         0 | 1 => part(vec![vec![PointOn { body: id, s: Vector3::zeros() }; 2]], false, Width::Pixels(14.0), false),
         2 => part(vec![places], false, Width::Pixels(6.0), false),
@@ -324,7 +343,7 @@ fn made_from_joints(model: &Model, id: BodyId, colour: &str, camera: &Camera, fi
 }
 
 /// Chooses the scale so that all of the motion is seen, the traces of `all` rows included; gives the size of the picture.
-fn fit(camera: &mut Camera, model: &Model, parts: &[Part], frames: &[Frame], traces: &[PointOn], all: &[Frame]) -> [f64; 2] {
+fn fit(camera: &mut Camera, model: &Model, parts: &[Part], frames: &[Frame<'_>], traces: &[PointOn], all: &[Frame<'_>]) -> [f64; 2] {
     let (mut lo, mut hi) = ([f64::INFINITY; 2], [f64::NEG_INFINITY; 2]);
     let mut see = |p: [f64; 2], room: f64| {
         for k in 0..2 {
@@ -359,7 +378,7 @@ fn fit(camera: &mut Camera, model: &Model, parts: &[Part], frames: &[Frame], tra
 }
 
 /// Feet under joints of the ground, and rails where something slides.
-fn footings(model: &Model, camera: &Camera, frames: &[Frame]) -> Vec<Footing> {
+fn footings(model: &Model, camera: &Camera, frames: &[Frame<'_>]) -> Vec<Footing> {
     let mut list = Vec::new();
     for j in model.joints.iter().filter(|j| j.bodies.contains(&BodyId::GROUND)) {
         let base = j.bodies[0] == BodyId::GROUND;
@@ -379,9 +398,16 @@ fn footings(model: &Model, camera: &Camera, frames: &[Frame]) -> Vec<Footing> {
 }
 
 /// The strokes of a part in a frame, in pixels.
-fn strokes(part: &Part, camera: &Camera, frame: &Frame) -> Vec<Vec<[f64; 2]>> {
+fn strokes(part: &Part, camera: &Camera, frame: &Frame<'_>) -> Vec<Vec<[f64; 2]>> {
     let points = |stroke: &Vec<PointOn>| -> Vec<[f64; 2]> { stroke.iter().map(|p| camera.pixel(&frame.place(p))).collect() };
     part.strokes.iter().map(points).map(|p| if part.coil { coil(&p) } else { p }).collect()
+}
+
+impl Part {
+    /// Whether it is there in a frame.
+    fn is_in(&self, frame: &Frame<'_>) -> bool {
+        self.of.as_deref().is_none_or(|name| !frame.absent.contains(name))
+    }
 }
 
 /// A coil spring between two points.
@@ -416,9 +442,29 @@ fn thinned(points: &[[f64; 2]]) -> Vec<[f64; 2]> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::page::RunSummary;
+    use crate::results::Table;
     use crate::{ReadOptions, examples, read_model};
     use fourbar::study::{self, Study};
     use fourbar::trajectory::Trajectory;
+
+    #[test]
+    fn what_an_event_takes_out_is_not_drawn_any_more() {
+        let text = "fourbar: 1\ngravity: [0, -9.81, 0]\nbodies: {bob: {mass: 1, inertia: [1, 1, 1], at: [1, 0, 0]}}\njoints: {rod: {type: distance, bodies: [ground, bob], from: [0, 0, 0], to: [1, 0, 0]}}\nevents: {cut: {when: 't - 0.25', do: [{remove: rod}]}}\nstudy: {t_end: 0.5, output_step: 0.05}\n";
+        let model = read_model(text, &ReadOptions::default()).expect("good").spec.build().expect("good");
+        let mut rows = Trajectory::default();
+        let report = study::run(&model, &Study::of(&model), &mut rows).unwrap_or_else(|f| panic!("{}", f.diagnostic));
+        let (table, summary) = (Table::from(&rows), RunSummary::from(&report));
+        let shown = Shown { label: "cut".into(), table: &table, summary: &summary };
+        let film = Film::new(&model, &shown, FRAMES).expect("drawn");
+        let there: Vec<bool> = film.frames.iter().map(|f| film.joints(f)[0].1).collect();
+        let times = table.column("t").expect("times");
+        assert!(there.len() == times.len() && there[0] && !there[there.len() - 1], "{there:?}");
+        for (k, is) in there.iter().enumerate().filter(|(k, _)| (times[*k] - 0.25).abs() > 1e-6) {
+            assert_eq!(*is, times[k] < 0.25, "at {} s", times[k]);
+        }
+        assert!(animated_svg(&model, &shown).expect("drawn").contains("visibility"));
+    }
 
     #[test]
     fn traces_between_key_frames_are_in_the_picture() {
@@ -426,7 +472,8 @@ mod tests {
         let model = read_model(text, &ReadOptions::default()).expect("read").spec.build().expect("built");
         let mut rows = Trajectory::default();
         study::run(&model, &Study::of(&model), &mut rows).expect("runs");
-        let film = Film::new(&model, &Table::from(&rows), "fourbar", 2).expect("drawn");
+        let (table, summary) = (Table::from(&rows), RunSummary::default());
+        let film = Film::new(&model, &Shown { label: "fourbar".into(), table: &table, summary: &summary }, 2).expect("drawn");
         assert!(!film.paths.is_empty());
         for [x, y] in film.paths.iter().flatten() {
             assert!((0.0..=film.size[0]).contains(x) && (0.0..=film.size[1]).contains(y), "{x} {y} outside of {:?}", film.size);

@@ -1,8 +1,8 @@
 //! The motion painted on pixels: a still picture, the frames of a film, a GIF.
 
 use super::{Film, Footing, Frame, INK, Part, TRACE, footings, gif, strokes, thinned};
+use crate::page::Shown;
 use crate::plot::signed;
-use crate::results::Table;
 use fourbar::Diagnostic;
 use fourbar::model::Model;
 use tiny_skia::{Color, FillRule, LineCap, LineJoin, Paint, Path, PathBuilder, Pixmap, Stroke, Transform};
@@ -21,8 +21,8 @@ const FILM_FRAMES: usize = 360;
 const RATE: u32 = 30;
 
 /// A still picture of a result: the first pose, later ones behind it, paths of points.
-pub fn still_png(model: &Model, table: &Table, label: &str) -> Result<Vec<u8>, Diagnostic> {
-    let film = Film::new(model, table, label, GHOSTS + 1)?;
+pub fn still_png(model: &Model, shown: &Shown<'_>) -> Result<Vec<u8>, Diagnostic> {
+    let film = Film::new(model, shown, GHOSTS + 1)?;
     let mut paper = sheet(&film, SHARP)?;
     // The last pose of a closed motion is the first one again.
     for frame in film.frames.iter().skip(1).rev() {
@@ -33,8 +33,8 @@ pub fn still_png(model: &Model, table: &Table, label: &str) -> Result<Vec<u8>, D
 }
 
 /// A moving picture of a result as a GIF that goes round for ever.
-pub fn animated_gif(model: &Model, table: &Table, label: &str) -> Result<Vec<u8>, Diagnostic> {
-    let film = Film::new(model, table, label, GIF_FRAMES)?;
+pub fn animated_gif(model: &Model, shown: &Shown<'_>) -> Result<Vec<u8>, Diagnostic> {
+    let film = Film::new(model, shown, GIF_FRAMES)?;
     let empty = sheet(&film, PLAIN)?;
     let pictures: Vec<Pixmap> = film
         .frames
@@ -92,9 +92,9 @@ impl Frames<'_> {
     }
 }
 
-/// A result as a film. `label` names it in messages.
-pub fn frames<'m>(model: &'m Model, table: &Table, label: &str) -> Result<Frames<'m>, Diagnostic> {
-    let film = Film::new(model, table, label, FILM_FRAMES)?;
+/// A result as a film.
+pub fn frames<'m>(model: &'m Model, shown: &Shown<'_>) -> Result<Frames<'m>, Diagnostic> {
+    let film = Film::new(model, shown, FILM_FRAMES)?;
     let empty = sheet(&film, SHARP)?;
     let (width, height) = (empty.width(), empty.height());
     Ok(Frames { film, empty, width, height, rate: RATE })
@@ -130,16 +130,16 @@ fn sheet(film: &Film<'_>, scale: f32) -> Result<Pixmap, Diagnostic> {
 }
 
 /// Paints all bodies in one pose.
-fn pose(paper: &mut Pixmap, film: &Film<'_>, frame: &Frame, alpha: f32, scale: f32) {
+fn pose(paper: &mut Pixmap, film: &Film<'_>, frame: &Frame<'_>, alpha: f32, scale: f32) {
     let mut pen = Pen { paper, scale, alpha };
-    for part in &film.parts {
+    for part in film.parts.iter().filter(|p| p.is_in(frame)) {
         let lines = strokes(part, &film.camera, frame);
         if part.filled {
             pen.fill(&lines, &part.colour, 0.25);
         }
         pen.part(&lines, part, film.pen(part));
     }
-    for p in film.joints(frame) {
+    for (p, _) in film.joints(frame).into_iter().filter(|(_, there)| *there) {
         pen.dot(p, 3.5, INK);
         pen.dot(p, 2.0, "#fff");
     }

@@ -1,16 +1,16 @@
-//! The motion as one SVG picture that moves by itself, for a README, a slide or a web page: no script, a few tens of kilobytes.
+//! The motion as one animated SVG picture, for a README, a slide or a web page: no script, a few tens of kilobytes.
 
 use super::{FRAMES, Film, Footing, INK, Part, TRACE, footings, strokes, thinned};
 use crate::disk::MARK;
+use crate::page::Shown;
 use crate::plot::escaped;
-use crate::results::Table;
 use fourbar::Diagnostic;
 use fourbar::model::Model;
 use std::fmt::Write;
 
-/// A moving picture of a result. `label` names it in messages.
-pub fn animated_svg(model: &Model, table: &Table, label: &str) -> Result<String, Diagnostic> {
-    let film = Film::new(model, table, label, FRAMES)?;
+/// A moving picture of a result.
+pub fn animated_svg(model: &Model, shown: &Shown<'_>) -> Result<String, Diagnostic> {
+    let film = Film::new(model, shown, FRAMES)?;
     let [width, height] = film.size;
     let keys: Vec<String> = film.shares.iter().map(|x| if film.span > 0.0 { format!("{x:.4}") } else { "0".into() }).collect();
     let keys = keys.join(";");
@@ -42,6 +42,22 @@ pub fn animated_svg(model: &Model, table: &Table, label: &str) -> Result<String,
             ),
         };
     };
+    // What comes and goes is in a group that is seen at its times.
+    let seen = |s: &mut String, there: &[bool], inside: &dyn Fn(&mut String)| {
+        if there.iter().all(|x| *x) {
+            return inside(s);
+        }
+        let word = |x: &bool| if *x { "visible" } else { "hidden" };
+        let values: Vec<&str> = there.iter().map(word).collect();
+        let _ = writeln!(
+            s,
+            r##"<g visibility="{}"><animate attributeName="visibility" calcMode="discrete" dur="{duration}s" repeatCount="indefinite" keyTimes="{keys}" values="{}"/>"##,
+            values[0],
+            values.join(";")
+        );
+        inside(s);
+        s.push_str("</g>\n");
+    };
     for part in &film.parts {
         let d: Vec<String> = film.frames.iter().map(|f| path(part, &strokes(part, &film.camera, f))).collect();
         let pen = film.pen(part);
@@ -50,13 +66,16 @@ pub fn animated_svg(model: &Model, table: &Table, label: &str) -> Result<String,
             r##"fill="{fill}" fill-opacity="0.25" stroke="{}" stroke-width="{pen:.1}" stroke-opacity="0.8" stroke-linecap="round" stroke-linejoin="round""##,
             part.colour
         );
-        moving(&mut s, &d, &look);
+        let there: Vec<bool> = film.frames.iter().map(|f| part.is_in(f)).collect();
+        seen(&mut s, &there, &|s| moving(s, &d, &look));
     }
-    let joints: Vec<Vec<[f64; 2]>> = film.frames.iter().map(|f| film.joints(f)).collect();
+    let joints: Vec<Vec<([f64; 2], bool)>> = film.frames.iter().map(|f| film.joints(f)).collect();
     for k in 0..model.joints.len() {
-        let d: Vec<String> = joints.iter().map(|j| dot(j[k])).collect();
-        moving(&mut s, &d, &format!(r##"stroke="{INK}" stroke-width="7" stroke-linecap="round""##));
-        moving(&mut s, &d, r##"stroke="#fff" stroke-width="4" stroke-linecap="round""##);
+        let (d, there): (Vec<String>, Vec<bool>) = joints.iter().map(|j| (dot(j[k].0), j[k].1)).unzip();
+        seen(&mut s, &there, &|s| {
+            moving(s, &d, &format!(r##"stroke="{INK}" stroke-width="7" stroke-linecap="round""##));
+            moving(s, &d, r##"stroke="#fff" stroke-width="4" stroke-linecap="round""##);
+        });
     }
     for p in &film.traces {
         let d: Vec<String> = film.frames.iter().map(|f| dot(film.camera.pixel(&f.place(p)))).collect();

@@ -286,7 +286,7 @@ impl Writer<'_> {
                 }
                 (s, _) => {
                     let what = match s {
-                        ForceSpec::Spring(_) => "a spring with a law of its own",
+                        ForceSpec::Spring(_) => "a spring with a user-defined law",
                         ForceSpec::Force(_) => "a force on the ground",
                         other => other.words().title,
                     };

@@ -1,6 +1,6 @@
 //! A mechanism as a MechSpec file [Pryce20, Figs. 3 and 5].
 //!
-//! Joints become shared points and vectors, so only what sharing can say is written; everything else is refused by name. Poses and
+//! Joints become shared points and vectors, so only what sharing can say is written; everything else is rejected by name. Poses and
 //! velocities are those of the points and vectors. Elements beyond the paper (forces, actuators, damping) use our additions.
 
 mod forces;
@@ -38,7 +38,7 @@ struct Writer<'a> {
     notes: Vec<Diagnostic>,
 }
 
-/// The text of a MechSpec file and what it leaves out, or what it cannot say.
+/// The text of a MechSpec file and what it omits, or what it cannot say.
 pub fn write_mechspec(spec: &ModelSpec) -> Result<(String, Vec<Diagnostic>), Error> {
     // The mass of a spring becomes bodies in the model; here it stays with the spring.
     let mut light = spec.clone();
@@ -74,10 +74,10 @@ pub fn write_mechspec(spec: &ModelSpec) -> Result<(String, Vec<Diagnostic>), Err
         w.refuse("tables", name, "a table", "keep it in the format of this program");
     }
     for (name, _) in &spec.outputs {
-        w.note(format!("MechSpec has no outputs: `{name}` is left out"), "keep the original file");
+        w.note(format!("MechSpec has no outputs: `{name}` is omitted"), "keep the original file");
     }
     for name in spec.paths.iter().map(|p| &p.0).chain(spec.motors.iter().map(|m| &m.0)) {
-        w.note(format!("MechSpec has no paths and no motors: `{name}` is left out"), "keep the original file");
+        w.note(format!("MechSpec has no paths and no motors: `{name}` is omitted"), "keep the original file");
     }
     let text = w.text(&frames);
     if let Some(refused) = Error::of(w.refused) {
@@ -134,7 +134,7 @@ impl Writer<'_> {
         if self.plane { 2 } else { 3 }
     }
 
-    /// Coordinates in the fewest numbers: trailing zeros are left out.
+    /// Coordinates in the fewest numbers: trailing zeros are omitted.
     fn padded(&self, x: &V) -> String {
         let mut end = self.dimension();
         while end > 1 && x[end - 1] == 0.0 {
@@ -255,12 +255,12 @@ impl Writer<'_> {
         ];
         if lost.contains(&true) {
             self.note(
-                "analysis, formulation, integrator, step and options of the study are left out".into(),
+                "analysis, formulation, integrator, step and options of the study are omitted".into(),
                 "give them on the command line",
             );
         }
         if self.spec.bodies.iter().any(|b| !b.1.shapes.is_empty()) {
-            self.note("shapes are left out".into(), "pictures are made from the joints");
+            self.note("shapes are omitted".into(), "pictures are made from the joints");
         }
         let (held, values) = self.conditions(frames);
         let (mut positions, mut velocities) = (String::new(), String::new());
@@ -315,7 +315,7 @@ impl Writer<'_> {
         }
         for hold in &spec.hold {
             let Some(b) = self.model.bodies.iter().position(|b| b.name == *hold) else {
-                self.note(format!("that assembly holds joint `{hold}` is left out"), "points can be held: `fixedpositions`");
+                self.note(format!("the condition that assembly holds joint `{hold}` is omitted"), "points can be held: `fixedpositions`");
                 continue;
             };
             for &k in frames[b].iter().flat_map(|f| &f.items) {

@@ -55,7 +55,7 @@ impl<'m> Tree<'m> {
         self.notes.push(d);
     }
 
-    /// One element on a line of its own; attributes as they stand.
+    /// One element on its own line; attributes as they stand.
     fn line(&mut self, text: &str) {
         // Writing to a `String` cannot fail.
         let _ = writeln!(self.out, "{}{text}", "  ".repeat(self.level));
@@ -163,7 +163,7 @@ impl<'m> Tree<'m> {
         match users {
             0 => return self.left_out("inputs", name, "no actuator that it moves is written"),
             1 => {}
-            n => lost.push(format!("the input `{name}` becomes {n}: in {names} every actuator has one of its own")),
+            n => lost.push(format!("the input `{name}` becomes {n}: in {names} every actuator has a separate input")),
         }
         if input.default != 0.0 {
             lost.push(format!("the default {} of the input `{name}` is not written: in {names} it is zero", input.default));

@@ -20,11 +20,11 @@ use std::f64::consts::PI;
 /// Poses closer than this share of the characteristic length are the same mode.
 const SAME: f64 = 1e-3;
 
-/// Up to this many bodies other modes are looked for.
+/// Up to this many bodies other modes are searched for.
 const BODIES: usize = 40;
 /// Random starts for modes: of one body, and at least.
 const STARTS: (usize, usize) = (600, 24);
-/// Up to this many rows and columns coordinates that fix the pose are looked for.
+/// Up to this many rows and columns coordinates that fix the pose are searched for.
 const DENSE: usize = 1500;
 /// Modes that the refusal of a number lists.
 const LISTED: usize = 8;
@@ -241,8 +241,8 @@ pub fn fixing(model: &Model, at: &Configuration, free: &Mobility) -> Vec<Swept> 
     if free.start.rows.max(free.start.columns) <= DENSE { coordinates(model, at, free) } else { Vec::new() }
 }
 
-/// Looks for the modes of a mechanism and says from how many random starts; without loops there is nothing to look for and none is
-/// listed. An error says why they were not looked for.
+/// Looks for the modes of a mechanism and says from how many random starts; without loops there is nothing to search for and none is
+/// listed. An error states why they were not searched for.
 pub fn look_for(model: &Model, topology: &Topology, at: &Configuration, list: &[Swept]) -> Result<(Vec<Mode>, usize), String> {
     // Without loops the coordinates decide everything.
     if topology.loops.is_empty() && model.bare.is_empty() {
@@ -267,7 +267,7 @@ pub fn assemble_in(model: &Model, mode: Option<u16>) -> Result<Assembled, Diagno
     let found = looked.as_ref().map_or(&[][..], |(found, _)| found);
     let Some(mode) = usize::from(k).checked_sub(1).and_then(|k| found.get(k)) else {
         let why = match (&looked, found.len()) {
-            (Err(why), _) => format!("modes other than the drawn one were not looked for ({why})"),
+            (Err(why), _) => format!("modes other than the drawn one were not searched for ({why})"),
             (_, 0) => "the mechanism has no loops, so the drawn one is the only one".into(),
             (_, 1) => "none but the drawn one was found".into(),
             (_, n) => format!("{n} were found: 1: as drawn; {}", lines(model, found, LISTED).join("; ")),
@@ -289,8 +289,8 @@ impl Study {
     /// The consistent start of the study: the drawn one, or that of another assembly mode.
     pub fn assemble(&self, model: &Model) -> Result<Assembled, Diagnostic> {
         if model.settle {
-            let d = Diagnostic::new("U403", "the mechanism starts from its equilibrium and has not been settled").at("start");
-            return Err(d.help("settle it first: `start_settled` of the crate fourbar-design gives the mechanism where it rests"));
+            let d = Diagnostic::new("U403", "the mechanism starts from its equilibrium, which has not been computed").at("start");
+            return Err(d.help("compute it first: `start_settled` of the crate fourbar-design returns the mechanism in equilibrium"));
         }
         let mut assembled = assemble_in(model, self.mode)?;
         Plan::new(model, &self.inputs)?.begin(&mut assembled.configuration.z);

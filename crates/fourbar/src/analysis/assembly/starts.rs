@@ -1,4 +1,4 @@
-//! Closed poses nearer than the one that the walk from the drawn pose reached: looked for from several starts.
+//! Closed poses nearer than the one that the walk from the drawn pose reached: searched for from several starts.
 //!
 //! A loop can often be closed in several ways near the drawn pose, and the walk takes the first that it meets. Where it
 //! was long, other starts are tried: the pose drawn closed slowly, the far side of the drawing, and random poses about it. Bodies that
@@ -79,7 +79,7 @@ impl Branch {
     }
 }
 
-/// Bodies that constraints tie together, the ground and held bodies left out.
+/// Bodies that constraints tie together, the ground and held bodies omitted.
 struct Parts {
     /// Part of each body; `usize::MAX` for those in none.
     of: Vec<usize>,

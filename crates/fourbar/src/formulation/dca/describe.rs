@@ -1,4 +1,4 @@
-//! The binary tree of a mechanism in words, with the boundary cases of its nodes.
+//! Text description of the binary tree of a mechanism, with the boundary cases of its nodes.
 
 use super::layout::{Layout, TASK};
 use super::tree::{NONE, Tree};

@@ -7,11 +7,11 @@ use crate::random::Random;
 use crate::state::{Configuration, Twist};
 use crate::topology::Topology;
 
-/// Up to this many rows redundancy that depends on the geometry is looked for.
+/// Up to this many rows redundancy that depends on the geometry is searched for.
 pub const ROWS: usize = 300;
 
-/// Whether rows are redundant on the constraints only: their rank is higher at a pose beside. Drives are left out: they may take all the
-/// freedom there is, and then no rank is higher. In planar mechanisms drift stays in the plane, and so does the pose that is looked at.
+/// Whether rows are redundant on the constraints only: their rank is higher at a pose beside. Drives are omitted: they may take all the
+/// freedom there is, and then no rank is higher. In planar mechanisms drift stays in the plane, and so does the pose that is examined.
 /// `None` where the mechanism is too large to be asked.
 pub fn geometric(model: &Model, start: &Configuration) -> Option<bool> {
     let mut list = model.constraints(false);

@@ -39,7 +39,7 @@ pub fn from_velocity<const B: usize>(q: &Pose, v: &Twist) -> [f64; B] {
     if B == 6 {
         x[3..].copy_from_slice(v.w.as_slice());
     } else {
-        // G G^T is the unit matrix, and 2 G was asked for.
+        // G G^T is the unit matrix, and 2 G was requested.
         x[3..].copy_from_slice((twice_G(&q.A).transpose() * v.w * 0.25).as_slice());
     }
     x

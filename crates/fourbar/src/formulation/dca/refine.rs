@@ -19,7 +19,7 @@ use super::sweep::Job;
 use crate::motion::{DATA, largest_force};
 use crate::state::Twist;
 
-/// Most rounds of conjugate gradients in one solve, and most solves: each starts from residuals evaluated anew.
+/// Most rounds of conjugate gradients in one solve, and most solves: each starts from residuals evaluated again.
 const ROUNDS: usize = 60;
 const SOLVES: usize = 4;
 /// Modes at or below this belong to dependent rows: rounding of `p - A p`, and singular values of 1e-8 that the rank counts as zero.

@@ -305,7 +305,7 @@ impl<'m, const B: usize> Solver<'m, B> {
             self.at.copy_from_slice(s.q);
             self.factored = true;
         }
-        // Kept factors may stand beside a Jacobian of another pose.
+        // Kept factors may appear beside a Jacobian of another pose.
         let jacobian = factor || keep || !self.G_fits;
         if jacobian {
             self.G_fits = !keep;
@@ -468,7 +468,7 @@ impl<'m, const B: usize> Solver<'m, B> {
         for (front, at) in self.layout.fronts.iter().zip(&self.layout.at[1..]) {
             let N = B * (front.e + front.b);
             for k in 0..front.e {
-                // Diagonals are stored inverted. A zero stands for a direction that nothing at all holds.
+                // Diagonals are stored inverted. A zero represents a direction that nothing at all holds.
                 let pivots = (k * B..(k + 1) * B).map(|c| self.panel[at.panel + c * N + c]);
                 sum -= elementary::ln(pivots.filter(|x| *x > 0.0).product::<f64>());
             }

@@ -39,7 +39,7 @@ pub enum Load {
 /// One pass up.
 #[derive(Clone, Copy, Debug)]
 pub struct Job {
-    /// Evaluate the Jacobian anew.
+    /// Evaluate the Jacobian again.
     pub jacobian: bool,
     /// Assemble and factor.
     pub factor: bool,

@@ -63,7 +63,7 @@ pub struct Dca<'m, const B: usize = 6> {
     turns: Vec<f64>,
     passages: Passages,
     measure: Massless<'m>,
-    /// Whether singular positions are looked for.
+    /// Whether singular positions are searched for.
     watched: bool,
     poorly: Poorly,
     loads: LeastLoads,
@@ -102,7 +102,7 @@ fn not_finite(t: f64) -> Box<Diagnostic> {
     Box::new(
         Diagnostic::new("S232", format!("the accelerations at t = {t:.6} s are not finite"))
             .time(t)
-            .help("a force grows without bound there, or the state has left the mechanism; look at the motion before this time"),
+            .help("a force grows without bound there, or the state has diverged; check the motion before this time"),
     )
 }
 
@@ -137,7 +137,7 @@ impl<'m, const B: usize> Dca<'m, B> {
                     Some(false) => false,
                     None => {
                         notes.push(
-                            "too large to look for redundancy that depends on the geometry; `stages=project` guards against it".into(),
+                            "too large to check for redundancy that depends on the geometry; `stages=project` avoids its effects".into(),
                         );
                         false
                     }
@@ -341,6 +341,10 @@ impl<const B: usize> System for Dca<'_, B> {
             let log = self.solver.half_log_det(t, &self.q);
             self.passages.look(t, &self.q, &self.v, &mut self.measure, |_, _| log);
         }
+    }
+
+    fn model(&self) -> Option<&Model> {
+        Some(self.model)
     }
 
     fn glance(&mut self, t: f64, y: &[f64], out: &mut Configuration) -> bool {

@@ -130,7 +130,7 @@ impl Tree {
             node.own.clone().for_each(|p| node_of[p] = k);
         }
         // All bodies of a row lie on one path to the root: the deepest node is the first in post-order. A row between
-        // bodies that cannot move stands at the root.
+        // bodies that cannot move is at the root.
         let home = |c: usize| set.blocks_of(c).iter().map(|b| node_of[self.place[b.body]]).min().unwrap_or(self.nodes.len() - 1);
         let mut keyed: Vec<(usize, usize)> = (0..set.list.len()).map(|c| (home(c), c)).collect();
         keyed.sort_unstable();

@@ -14,6 +14,8 @@ use nalgebra::DMatrix;
 
 /// Thresholds on the sine between a column and the open rows, from good to barely enough.
 const THRESHOLDS: [f64; 7] = [0.3, 0.1, 0.03, 0.01, 1e-3, 1e-5, RANK];
+/// Further thresholds that are tried where a set is to last.
+const LASTING: [f64; 4] = [0.8, 0.65, 0.5, 0.4];
 /// Below this a row counts as dependent: rank decisions.
 const RANK: f64 = 1e-7;
 
@@ -289,6 +291,17 @@ pub fn select(tree: &Tree, closings: &Closings, schedule: &Schedule, fixed: &[bo
         }
     }
     selection(tree, closings, schedule, fixed, p)
+}
+
+/// The set whose weakest dependent is best determined, of those that several thresholds give: the one that lasts longest on the way.
+pub fn select_lasting(tree: &Tree, closings: &Closings, schedule: &Schedule, fixed: &[bool]) -> Selection {
+    let usual = select(tree, closings, schedule, fixed);
+    let passes = LASTING.iter().map(|tau| pass(tree, closings, schedule, fixed, &Choice::Above(*tau)));
+    let better = passes.filter(|p| p.count == usual.rank && p.smallest > usual.smallest);
+    match better.max_by(|a, b| a.smallest.total_cmp(&b.smallest)) {
+        Some(p) => selection(tree, closings, schedule, fixed, p),
+        None => usual,
+    }
 }
 
 /// Given dependents, or the one that does not hold with its sine. All rows of `closings` must be active.

@@ -1,4 +1,4 @@
-//! The tree, its closings and dependents in words.
+//! Text description of the tree, its closings and dependents.
 
 use super::Options;
 use super::dependents::Selection;

@@ -8,7 +8,7 @@ use super::joint::Kind;
 use crate::model::Model;
 use std::collections::VecDeque;
 
-/// How far the way back is looked for, in joints.
+/// How far the way back is searched for, in joints.
 const RADIUS: usize = 16;
 
 /// A tree as a list in the order of growth.
@@ -46,7 +46,7 @@ pub struct Graph {
 }
 
 impl Graph {
-    /// The graph of a model's joints that can stand in a tree.
+    /// The graph of a model's joints that can appear in a tree.
     pub fn new(model: &Model) -> Self {
         let mut edges = vec![Vec::new(); model.bodies.len()];
         let mut wanted = vec![false; model.joints.len()];
@@ -94,7 +94,7 @@ impl Graph {
         list
     }
 
-    /// A tree that leaves out as few joints as possible but those that may be.
+    /// A tree that omits as few joints as possible but those that may be.
     pub fn cutting(&self, may: &[bool]) -> Growth {
         let kept = self.keeping(|k| !may[k]);
         self.depth_first(false, |k| kept[k])

@@ -1,4 +1,4 @@
-//! Outward kernels: hinges one after another with the motion of the last one at hand, and what a body needs for the recursion.
+//! Outward kernels: consecutive hinges that reuse the motion of the last one, and the terms of a body for the recursion.
 //!
 //! Most joints of most mechanisms are hinges. Their node frames have z along the axis, in the direction of the column, so a hinge turns
 //! two columns of the frame and nothing else; runs of them, each on the one before, are done in one loop.

@@ -1,6 +1,6 @@
 //! Tree joints: relative pose from coordinates and back, motion columns, retract.
 //!
-//! A joint joins frame F on its base to frame M on its moving body. What is peculiar to a type stands in its own file
+//! A joint joins frame F on its base to frame M on its moving body. What is peculiar to a type is in its own file
 //! ([`crate::joint::reading`]); spherical and free joints carry a unit quaternion, scalar first, of M against F, with speeds along
 //! the axes of M. Columns come in groups; the bias of a joint is `V xm x` per group with `x` the group's motion, so no joint has a formula
 //! of its own for it.
@@ -16,7 +16,7 @@ use std::f64::consts::PI;
 type V = Vector3<f64>;
 type M3 = Matrix3<f64>;
 
-/// A joint that stands in the tree, or the absence of one.
+/// A joint that is in the tree, or the absence of one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Kind {
     /// The joint; `None` for a free body.

@@ -41,7 +41,7 @@ const CORRECTIONS: usize = 25;
 const ALONG: f64 = 0.02;
 /// Rounds of load-dependent friction, at most.
 const FRICTION_ROUNDS: usize = 30;
-/// Up to this many bodies more trees are compared and a singular start is looked for.
+/// Up to this many bodies more trees are compared and a singular start is searched for.
 pub(super) const SMALL: usize = 300;
 
 /// A mechanism with its workspace.
@@ -104,7 +104,7 @@ impl<'m> Mechanism<'m> {
         Self::with_options(model, start, &Options::default())
     }
 
-    /// The same with options, of which the choice of dependents may be refused.
+    /// The same with options, of which the choice of dependents may be rejected.
     pub fn asked(model: &'m Model, start: &Configuration, options: &Options) -> Result<Self, Diagnostic> {
         let mut m = Self::with_options(model, start, options);
         m.choose_as_asked(options)?;
@@ -269,6 +269,12 @@ impl<'m> Mechanism<'m> {
     pub fn choose(&mut self) -> Selection {
         let (all, schedule) = self.all_open();
         dependents::select(&self.tree, &all, &schedule, &self.fixed())
+    }
+
+    /// The same for a set that takes the place of another one on the way.
+    pub fn choose_lasting(&mut self) -> Selection {
+        let (all, schedule) = self.all_open();
+        dependents::select_lasting(&self.tree, &all, &schedule, &self.fixed())
     }
 
     /// The closings with all rows active, and the fronts that carry them.

@@ -1,4 +1,4 @@
-//! Dependents that are asked for: by the names of their joints, or the last ones of every loop, as in plain recursive coordinate reduction.
+//! Dependents that are requested: by the names of their joints, or the last ones of every loop, as in plain recursive coordinate reduction.
 
 use super::dependents::{select_given, select_last};
 use super::mechanism::Mechanism;
@@ -21,7 +21,7 @@ fn listed<'a>(names: impl Iterator<Item = &'a str>) -> String {
 }
 
 impl Mechanism<'_> {
-    /// Takes the dependents that the options ask for into use, or says why they cannot be.
+    /// Takes the dependents that the options ask for into use, or states why they cannot be.
     pub(super) fn choose_as_asked(&mut self, options: &Options) -> Result<(), Diagnostic> {
         if options.coupling == Coupling::Rcr && !self.closings.is_empty() {
             return self.last_ones();
@@ -88,7 +88,7 @@ impl Mechanism<'_> {
                     if column < self.tree.speeds { self.column_name(column) } else { "one of them".into() }
                 ),
             )
-            .help("where all others stand still it can still move; name another one in its place")
+            .help("it can move while all others are fixed; name another one instead")
         })?;
         if s.rank != needed {
             let d = Diagnostic::new("U304", format!("the dependents {asked} belong to loops that determine fewer of them"));

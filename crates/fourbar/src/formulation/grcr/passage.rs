@@ -19,7 +19,7 @@ use crate::diagnostic::Diagnostic;
 
 /// Below this sine of a dependent the rows have lost rank: rounding counts in the rates by the cube of its inverse.
 pub(super) const LOST: f64 = 0.02;
-/// A better set, looked for where the weakest dependent is weak, is taken where its weakest sine is larger by this factor.
+/// A better set, searched for where the weakest dependent is weak, is taken where its weakest sine is larger by this factor.
 const BETTER: f64 = 3.0;
 /// Offsets and weights of the interpolation at singular positions, one side: even polynomials of order six go through.
 const BESIDE: [(f64, f64); 4] = [(1.0, 10.0 / 7.0), (1.5, -10.0 / 7.0), (2.0, 25.0 / 42.0), (2.5, -2.0 / 21.0)];
@@ -130,7 +130,7 @@ impl Grcr<'_> {
         (closed, closed && over)
     }
 
-    /// At the beginning of a step: looks for a better dependent set where the one in use has become weak.
+    /// At the beginning of a step: searches for a better dependent set where the one in use has become weak.
     pub(super) fn switch(&mut self) {
         let (t, y) = std::mem::take(&mut self.accepted);
         let (stored, n) = (self.m.tree.stored, self.m.tree.speeds);
@@ -138,7 +138,7 @@ impl Grcr<'_> {
         self.accepted = (t, y);
         self.last.0 = f64::NAN;
         let (sine, _) = self.m.closure.smallest;
-        let s = self.m.choose();
+        let s = self.m.choose_lasting();
         // Where no set is better, as in a singular position, there is nothing to be found for a while; else as soon as it would be taken.
         self.search_below = if s.smallest > 1.1 * sine { (s.smallest / BETTER).min(0.5 * sine) } else { 0.03 * sine };
         if s.rank == self.m.selection.rank && s.smallest > BETTER * sine {
@@ -160,7 +160,7 @@ impl Grcr<'_> {
             return false;
         }
         self.inside_below = 0.3 * sine;
-        let s = self.m.choose();
+        let s = self.m.choose_lasting();
         let better = s.rank == self.m.selection.rank && s.smallest > BETTER * sine;
         if better {
             self.redo = Some(Redo::Set(s));

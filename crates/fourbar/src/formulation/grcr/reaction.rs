@@ -76,7 +76,7 @@ fn spread(m: &Mechanism<'_>, loads: &Loads, closings: &Closings, multipliers: &[
     for p in &tree.prescribed {
         let effort = tree.S[p.column].dot(&W[p.node]) * p.factor;
         out.efforts[p.drive] = effort;
-        // The drive is an element of its own: its part is no reaction of the joint.
+        // The drive is its own element: its part is no reaction of the joint.
         let d = &m.model.drives[p.drive];
         let joint = &m.model.joints[d.joint];
         let z = m.poses[joint.bodies[0].index()].A * joint.F.axis(2);

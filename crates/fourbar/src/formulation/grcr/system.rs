@@ -13,6 +13,7 @@ use crate::constraint::ConstraintSet;
 use crate::diagnostic::Diagnostic;
 use crate::force::eval;
 use crate::integrator::first_order::{self, Carried, System, largest_turn};
+use crate::model::Model;
 use crate::motion::{Instant, Loads, Motion, Outcome, Reaction, numbers};
 use crate::settings::tau;
 use crate::settings::{Study, count};
@@ -24,6 +25,9 @@ use serde_json::{Value, json};
 
 /// Switches told one by one.
 pub(super) const TOLD: usize = 20;
+
+/// Sine of the weakest dependent above which an error is not enlarged much by closing the loops.
+const CLEAR: f64 = 0.5;
 
 /// A mechanism in motion.
 pub struct Grcr<'m> {
@@ -47,7 +51,7 @@ pub struct Grcr<'m> {
     pub(super) search_below: f64,
     /// The same inside the step.
     pub(super) inside_below: f64,
-    /// Whether a better set is to be looked for before the next step.
+    /// Whether a better set is to be searched for before the next step.
     look: bool,
     /// Whether the stages of the step are taken as predicted, and whether that ends with it.
     pub(super) holding: bool,
@@ -130,6 +134,45 @@ impl<'m> Grcr<'m> {
             set,
             m,
         })
+    }
+
+    /// Size of changes of all coordinates and speeds in metres.
+    fn size_of_columns(&self, dq: &[f64], du: &[f64]) -> f64 {
+        let mut worst = 0.0_f64;
+        for (c, slides) in self.m.tree.slides.iter().enumerate() {
+            let unit = if *slides { 1.0 } else { self.m.model.length };
+            let x = unit * dq[c].abs().max(self.tau * du[c].abs());
+            if x.is_nan() {
+                return f64::NAN;
+            }
+            worst = worst.max(x);
+        }
+        worst
+    }
+
+    /// What an error of the state becomes when the loops are closed: dependent coordinates take it up divided by the sine with which the
+    /// rows determine them, dependent speeds by its square. The difference of the two closed states; nothing where one cannot be closed.
+    fn error_when_closed(&mut self, t: f64, end: &[f64], d: &[f64]) -> Option<f64> {
+        let (stored, n, z) = (self.m.tree.stored, self.m.tree.speeds, self.carried.len());
+        let (q, u) = (&end[z..z + stored], &end[z + stored..z + stored + n]);
+        self.last.0 = f64::NAN;
+        let [mut dq, mut du, mut p, mut v, spare] = std::mem::take(&mut self.side);
+        let mut closed = matches!(self.m.close_above(LOST, t, q, u), Ok(true));
+        if closed {
+            for c in 0..n {
+                (dq[c], du[c]) = (d[z + c] - self.m.corrected[c], -self.m.u[c]);
+                v[c] = u[c] + d[z + n + c];
+            }
+            self.m.retracted(q, &d[z..z + n], &mut p);
+            closed = matches!(self.m.close_above(LOST, t, &p, &v), Ok(true));
+        }
+        let size = closed.then(|| {
+            dq.iter_mut().zip(&self.m.corrected).for_each(|(d, x)| *d += x);
+            du.iter_mut().zip(&self.m.u).for_each(|(d, u)| *d += u);
+            self.size_of_columns(&dq, &du)
+        });
+        self.side = [dq, du, p, v, spare];
+        size
     }
 
     /// The largest of relative motions or speeds, in radians or characteristic lengths.
@@ -225,7 +268,7 @@ impl Grcr<'_> {
         let (z, y) = y.split_at(self.carried.len());
         self.m.z.copy_from_slice(z);
         let (q, u) = (&y[..stored], &y[stored..stored + n]);
-        // The interpolation stands for what a singular position itself does not define.
+        // The interpolation represents what a singular position itself does not define.
         let mut through = false;
         let closed = !self.holding && self.m.close_above(LOST, t, q, u).unwrap_or(false);
         if !self.holding && !closed {
@@ -417,22 +460,29 @@ impl System for Grcr<'_> {
 
     fn error(&self, y: &[f64], d: &[f64]) -> f64 {
         let n = self.m.tree.speeds;
-        let L = self.m.model.length;
         let (z, d) = d.split_at(self.carried.len());
-        let mut worst = L * self.carried.error(y, z, self.tau);
+        let worst = self.m.model.length * self.carried.error(y, z, self.tau);
+        // Not max: what is not a number must count.
         if worst.is_nan() {
             return worst;
         }
-        for c in 0..n {
-            let unit = if self.m.tree.slides[c] { 1.0 } else { L };
-            // Not max: what is not a number must count.
-            let x = unit * d[c].abs().max(self.tau * d[n + c].abs());
-            if x.is_nan() {
-                return f64::NAN;
-            }
-            worst = worst.max(x);
+        let (dq, du) = d.split_at(n);
+        let columns = self.size_of_columns(dq, du);
+        if columns > worst || columns.is_nan() { columns } else { worst }
+    }
+
+    fn error_at_end(&mut self, t: f64, end: &[f64], y: &[f64], d: &[f64]) -> f64 {
+        let plain = self.error(y, d);
+        let sine = self.m.closure.smallest.0;
+        // Below, rounding would count with the error, and passages have their own care.
+        if self.m.closings.is_empty() || self.holding || !(WEAK..CLEAR).contains(&sine) || !plain.is_finite() {
+            return plain;
         }
-        worst
+        match self.error_when_closed(t, end, d) {
+            Some(closed) if closed < plain => plain,
+            Some(closed) => closed,
+            None => plain / (sine * sine),
+        }
     }
 
     fn accept(&mut self, t: f64, y: &mut [f64]) -> Result<bool, Box<Diagnostic>> {
@@ -491,8 +541,12 @@ impl System for Grcr<'_> {
         self.passages.look(t, &m.poses, &m.velocities, &mut self.measure, |_, parts| m.closure.sines(parts));
     }
 
+    fn model(&self) -> Option<&Model> {
+        Some(self.m.model)
+    }
+
     fn glance(&mut self, t: f64, y: &[f64], out: &mut Configuration) -> bool {
-        // The tree stands at the accepted state until something else is evaluated; then it is placed there, without its loops.
+        // The tree is at the accepted state until something else is evaluated; then it is placed there, without its loops.
         if self.last.0 != t || self.last.1 != y {
             let (stored, z) = (self.m.tree.stored, self.carried.len());
             self.last.0 = f64::NAN;

@@ -23,7 +23,7 @@ const FURTHER: f64 = 8.0;
 struct Candidate {
     tree: Tree,
     closings: Closings,
-    /// Cost of joints that it leaves out.
+    /// Cost of joints that it omits.
     unwanted: f64,
 }
 
@@ -77,7 +77,7 @@ fn candidates(model: &Model, start: &Configuration, options: &Options) -> Vec<Ca
         }
         list.extend(fictitious.map(|growth| Candidate::new(model, start, &graph, &growth)));
     }
-    // What the tree leaves out is dependent by that alone, so it must be among what is named.
+    // What the tree omits is dependent by that alone, so it must be among what is named.
     let cuts_named = |c: &Candidate| c.closings.list.iter().all(|x| !matches!(x.owner, Owner::Joint(k) if !named[k]));
     if named.contains(&true) && list.iter().any(cuts_named) {
         list.retain(cuts_named);

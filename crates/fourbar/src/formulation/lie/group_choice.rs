@@ -132,7 +132,7 @@ fn freedoms(model: &Model, joint: usize, q: &[Pose]) -> Vec<Twist> {
     screws.into_iter().map(screw).collect()
 }
 
-/// The smallest algebra of each body over all ways from the ground. A body is looked at again whenever its algebra shrank, which
+/// The smallest algebra of each body over all ways from the ground. A body is examined again whenever its algebra shrank, which
 /// happens six times at most, so large mechanisms cost in proportion to their joints.
 fn algebras(model: &Model, q: &[Pose]) -> Vec<Algebra> {
     let mut incident: Vec<Vec<usize>> = vec![Vec::new(); model.bodies.len()];
@@ -159,7 +159,7 @@ fn algebras(model: &Model, q: &[Pose]) -> Vec<Algebra> {
     list
 }
 
-/// Chooses the group of each body and says why.
+/// Chooses the group of each body and states why.
 pub fn tailored(model: &Model, q: &[Pose]) -> (Space, String) {
     let algebras = algebras(model, q);
     let mut screw = vec![false; model.bodies.len()];

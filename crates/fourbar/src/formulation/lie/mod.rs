@@ -17,6 +17,7 @@ mod yielding;
 
 pub use group_choice::tailored;
 pub use space::Space;
+pub use yielding::Yielding;
 
 use crate::absolute::equations::Equations;
 use crate::analysis::assembly::update_turns;
@@ -35,12 +36,11 @@ use crate::structure::Structure;
 use fourbar_math::so3;
 use named_spaces::named_spaces;
 use serde_json::{Value, json};
-use yielding::Yielding;
 
-/// Below this pivot the reactions of an output are trusted only if singular values say so.
+/// Below this pivot the reactions of an output are trusted only if singular values report this.
 const ILL_DEFINED: f64 = 1e-6;
 
-/// The word that asks for the state-space form.
+/// The word that requires the state-space form.
 const INDEPENDENT: &str = "independent";
 
 /// Where drives leave no freedom, rows that yield do so no more once the smallest pivot of the others has come below this at a pose that is a
@@ -166,7 +166,7 @@ impl<'m> Lie<'m> {
         let yielding = Yielding::new(&mut equations, detector.generic_rank());
         let (mut passages, mut measure) = (Passages::new(model.length, n), Massless::new(structure));
         measure.look(&mut passages, at.t, &at.q, &at.v);
-        Self {
+        let mut made = Self {
             loads: structure.reactions(&at.q),
             detector,
             passages,
@@ -190,10 +190,12 @@ impl<'m> Lie<'m> {
             equations,
             space,
             drift,
-        }
+        };
+        made.set_compliance();
+        made
     }
 
-    /// Decides anew what redundant rows do when the smallest pivot of the others has changed.
+    /// Decides again what redundant rows do when the smallest pivot of the others has changed.
     fn watch_yielding(&mut self) {
         let e = &self.equations;
         if !self.detector.is_prescribed(e.model) {
@@ -207,9 +209,9 @@ impl<'m> Lie<'m> {
         self.holding = pivot < HOLDING && self.yielding.rows.contains(&true) && self.detector.is_regular(e.model, &e.set, &self.q);
     }
 
-    /// Writes the compliance of the stages.
+    /// Writes the compliance of the stages. Friction acts on the reactions that are reported, so that rows share them out alike in both.
     fn set_compliance(&mut self) {
-        if self.holding {
+        if self.holding || !self.equations.loads.is_empty() {
             self.equations.eps.copy_from_slice(&self.yielding.even);
         } else {
             self.yielding.set(&mut self.equations.eps);
@@ -240,7 +242,7 @@ impl<'m> Lie<'m> {
     }
 }
 
-/// What an evaluation says that met no finite number; the step is halved on it.
+/// What an evaluation states that met no finite number; the step is halved on it.
 fn not_finite(t: f64) -> Box<Diagnostic> {
     Box::new(
         Diagnostic::new("S232", format!("the accelerations at t = {t:.6} s are not finite"))
@@ -350,6 +352,10 @@ impl System for Lie<'_> {
         self.watch_yielding();
         self.set_compliance();
         Ok(changed)
+    }
+
+    fn model(&self) -> Option<&Model> {
+        Some(self.equations.model)
     }
 
     fn glance(&mut self, t: f64, y: &[f64], out: &mut Configuration) -> bool {

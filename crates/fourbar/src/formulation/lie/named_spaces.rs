@@ -4,7 +4,7 @@ use super::space::Space;
 use crate::diagnostic::{Diagnostic, nearest};
 use crate::model::Model;
 
-/// Puts the bodies that are named on the groups that are named, and says what all are on.
+/// Puts the bodies that are named on the groups that are named, and states what all are on.
 pub(super) fn named_spaces(model: &Model, text: &str, space: &mut Space) -> Result<String, Diagnostic> {
     let refused = |message: String| Diagnostic::new("U304", message);
     let mut seen = vec![false; model.bodies.len()];
@@ -45,5 +45,5 @@ pub(super) fn named_spaces(model: &Model, text: &str, space: &mut Space) -> Resu
         .collect();
     let own = seen.iter().filter(|s| **s).count();
     let all = own == model.bodies.len() - 1;
-    Ok(format!("state space: {}{}", parts.join("; "), if all { ", as asked for" } else { ", some of them as asked for" }))
+    Ok(format!("state space: {}{}", parts.join("; "), if all { ", as requested" } else { ", some of them as requested" }))
 }

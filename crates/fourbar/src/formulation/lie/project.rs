@@ -1,7 +1,7 @@
 //! Back to the constraints: positions, then velocities, each by the smallest correction in the metric of the masses.
 //!
 //! The factor of the last stage serves as the matrix of a simplified Newton iteration: that stage lies next to the end of the
-//! step, so one or two corrections do. Where they do not, the matrix is made anew.
+//! step, so one or two corrections do. Where they do not, the matrix is made again.
 
 use super::Lie;
 use crate::diagnostic::Diagnostic;
@@ -12,7 +12,7 @@ use crate::state::Twist;
 const CLOSED: f64 = 1e-13;
 /// Corrections of one step.
 const CORRECTIONS: usize = 12;
-/// A correction that leaves more than this share of the residual asks for a new matrix.
+/// A correction that leaves more than this share of the residual requires a new matrix.
 const SLOW: f64 = 0.1;
 /// A step may not be corrected by more than this share of the characteristic length.
 const FARTHEST: f64 = 0.1;

@@ -1,4 +1,4 @@
-//! What the building of a system works on: the layout, what is known of every item, coordinates and rows so far.
+//! Working data for building a system: the layout, the known items, coordinates and rows so far.
 
 use super::basis::Axes;
 use super::layout::Layout;
@@ -198,7 +198,7 @@ impl<'m> Builder<'m> {
         Node::variable(value, rate)
     }
 
-    /// A new variable with a rate of its own, which may be stated later.
+    /// A new variable with its own rate, which may be stated later.
     pub fn integral(&mut self, name: String, value: f64, start_rate: f64, size: Option<f64>, rate: Node) -> Node {
         let s = self.scalar(name, value, start_rate, 0.0, size);
         if let Some(last) = self.integrals.last_mut() {
@@ -257,7 +257,7 @@ impl<'m> Builder<'m> {
         self.layout.points_on[part].clone()
     }
 
-    /// Points and vectors that the file describes a part by, in their order; none where they are not asked for.
+    /// Points and vectors that the file describes a part by, in their order; none where they are not requested.
     pub fn file_items(&self, part: usize) -> Vec<(usize, V, bool)> {
         if !self.choice.file {
             return Vec::new();

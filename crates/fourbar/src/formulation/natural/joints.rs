@@ -1,4 +1,4 @@
-//! What joints, drives and couplings ask for besides shared points and vectors, once all parts are in; and the form with twelve
+//! Requirements of joints, drives and couplings in addition to shared points and vectors, once all parts are in; and the form with twelve
 //! coordinates per body, in which they ask for everything.
 
 use super::basis::Axes;

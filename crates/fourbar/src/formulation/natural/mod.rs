@@ -16,6 +16,7 @@
 mod assign;
 mod basis;
 mod builder;
+mod defect;
 mod force;
 mod joints;
 mod layout;

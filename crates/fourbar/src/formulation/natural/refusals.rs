@@ -1,4 +1,4 @@
-//! What has no place in natural coordinates, listed from the mechanism alone.
+//! Elements that natural coordinates do not support, determined from the mechanism alone.
 
 use crate::analysis::contacts::refuse_rigid;
 use crate::diagnostic::Diagnostic;

@@ -1,4 +1,4 @@
-//! The rows left out and those in use, watched in flight: steps that violate the former are not taken, and where the latter become
+//! The rows omitted and those in use, watched in flight: steps that violate the former are not taken, and where the latter become
 //! weak others are chosen.
 
 use super::run::{Moving, Run, diagnosis_of};
@@ -7,15 +7,15 @@ use crate::diagnostic::Diagnostic;
 use fourbar_dae::{Integrator, Options};
 use std::sync::Arc;
 
-/// A row that was left out may be violated by this share of the characteristic length, or the tolerance if that is larger.
+/// A row that was omitted may be violated by this share of the characteristic length, or the tolerance if that is larger.
 const VIOLATED: f64 = 1e-7;
-/// The choice of rows is looked at when the smallest pivot falls below this share of the largest seen.
+/// The choice of rows is examined when the smallest pivot falls below this share of the largest seen.
 const WEAK: f64 = 0.1;
 /// And changed if another one is better conditioned by this factor.
 const GAIN: f64 = 3.0;
 
 impl Run<'_> {
-    /// A step up to `end` after which the rows left out are still satisfied; if need be with other rows left out.
+    /// A step up to `end` after which the rows omitted are still satisfied; if need be with other rows omitted.
     pub(super) fn step_with_rows_kept(&mut self, end: f64) -> Result<(), Diagnostic> {
         let before = self.integrator.t();
         let mut again = false;
@@ -26,6 +26,7 @@ impl Run<'_> {
             let (from, to) = self.integrator.interval();
             let (violated, row) = self.worst_left_out(to);
             if violated <= VIOLATED.max(self.options.rel / LOCAL) * self.model.length {
+                self.keep_what_agrees();
                 // Where the step before was taken back in part, its work was counted to its end.
                 if from < before {
                     self.work -= self.power.work_to(&self.integrator, before);
@@ -46,17 +47,17 @@ impl Run<'_> {
         let name = &self.system.rows[row].name;
         let (what, help) = if from == self.start.t {
             (
-                "the start is a position where constraints depend on each other that do not beside it",
-                "a chain pulled straight, for one, cannot move at all; start a little beside it",
+                "the start is a singular position, where independent constraints become dependent",
+                "a chain pulled straight, for example, cannot move at all; start slightly away from it",
             )
         } else {
-            ("the mechanism has come to a position where its constraints change their rank", "use formulation `ra`, or stop before")
+            ("the mechanism has reached a position where its constraints change their rank", "use formulation `ra`, or stop before")
         };
-        let message = format!("{what}: the row `{name}`, left out because the others implied it, would be violated by {violated:.1e}");
+        let message = format!("{what}: the row `{name}`, omitted because the others implied it, would be violated by {violated:.1e}");
         Diagnostic::new("S285", message).time(from).help(help)
     }
 
-    /// Sees that the rows in use stay independent; chooses anew where they do not.
+    /// Sees that the rows in use stay independent; chooses again where they do not.
     pub(super) fn watch_rows(&mut self, t: f64) -> Result<(), Diagnostic> {
         if self.system.active.iter().all(|a| *a) || self.integrator.pivot_ratio() >= WEAK * self.best_pivot {
             return Ok(());
@@ -68,7 +69,7 @@ impl Run<'_> {
         }
     }
 
-    /// By how much the rows left out are violated at a time of the last step, and the worst of them.
+    /// By how much the rows omitted are violated at a time of the last step, and the worst of them.
     fn worst_left_out(&mut self, t: f64) -> (f64, usize) {
         if self.row_list.is_empty() {
             return (0.0, 0);
@@ -91,7 +92,7 @@ impl Run<'_> {
         let before: Vec<String> = self.system.dropped().map(String::from).collect();
         self.system.active = active;
         let after: Vec<String> = self.system.dropped().map(String::from).collect();
-        self.notes.push(format!("at t = {t:.6} s other rows were left out: {} instead of {}", after.join(", "), before.join(", ")));
+        self.notes.push(format!("at t = {t:.6} s other rows were omitted: {} instead of {}", after.join(", "), before.join(", ")));
         self.rechosen += 1;
         let problem = Arc::new(self.system.record().map_err(diagnosis_of)?);
         let w = self.integrator.work();

@@ -1,7 +1,7 @@
 //! Constraint rows and which of them are independent.
 //!
-//! Rows are taken in the order drives, rigidity, joints, closures, so that what is left out is the closing of a loop. A row stays
-//! if something of its gradient remains after elimination with the rows before it. The rank is looked for at the start and at
+//! Rows are taken in the order drives, rigidity, joints, closures, so that what is omitted is the closing of a loop. A row stays
+//! if something of its gradient remains after elimination with the rows before it. The rank is searched for at the start and at
 //! two positions nearby: if it is larger there, the start is singular, and the choice made there holds.
 
 use crate::random::Random;
@@ -16,7 +16,7 @@ pub enum Class {
     Drive,
     /// Rigidity of a part.
     Rigid,
-    /// What a joint asks for besides sharing.
+    /// What a joint requires besides sharing.
     Joint,
     /// A loop closed by something known twice.
     Closure,
@@ -46,7 +46,7 @@ const NOISE: [f64; 3] = [1e-11, 1e-14, 1e-7];
 const PIVOT: f64 = 0.1;
 /// A choice by pivoting replaces the one in order if its smallest pivot is larger by this factor.
 const MUCH_BETTER: f64 = 10.0;
-/// Up to this many rows the rank is looked for at displaced positions too.
+/// Up to this many rows the rank is searched for at displaced positions too.
 const DENSE: usize = 300;
 
 /// Length of a gradient.

@@ -1,4 +1,4 @@
-//! Natural coordinates in motion: Taylor steps, poses from the series, reactions from the motion, rows watched and chosen anew.
+//! Natural coordinates in motion: Taylor steps, poses from the series, reactions from the motion, rows watched and chosen again.
 
 use super::refusals::nothing_moves;
 use super::system::{LOCAL, System, choice};
@@ -7,6 +7,7 @@ use crate::absolute::equations::Equations;
 use crate::analysis::assembly::update_turns;
 use crate::diagnostic::Diagnostic;
 use crate::integrator::control::{self, Stepping, next_end};
+use crate::integrator::narrow::Narrow;
 use crate::integrator::{FLUNG, little_energy};
 use crate::model::Model;
 use crate::motion::{Instant, LeastLoads, Motion, Outcome, bad_checkpoint, numbers};
@@ -23,7 +24,7 @@ use nalgebra::{Matrix3, Vector3};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// A pivot below this share of the largest seen, whatever the rows, belongs to a singular position nearby.
+/// A pivot below this share of the largest seen, regardless of the rows, belongs to a singular position nearby.
 const NEAR: f64 = 3e-2;
 
 /// Tolerance below which a singular position cannot be passed: rounding makes the series look as if it ended there.
@@ -51,7 +52,7 @@ pub struct Run<'m> {
     pub(super) options: Options,
     /// Characteristic time, s.
     tau: f64,
-    /// Up to where steps may pass the times that are asked for.
+    /// Up to where steps may pass the times that are requested.
     pub(super) ahead: f64,
     /// Where steps end on the way: [`Model::time_marks`].
     marks: Vec<f64>,
@@ -64,7 +65,7 @@ pub struct Run<'m> {
     /// Whether positions can be singular at all.
     watched: bool,
     lambda: Vec<f64>,
-    /// Operations that poses depend on, and rows left out; results of all operations; coordinates.
+    /// Operations that poses depend on, and rows omitted; results of all operations; coordinates.
     pose_list: Vec<u32>,
     pub(super) row_list: Vec<u32>,
     pub(super) known: Vec<Moving>,
@@ -80,7 +81,7 @@ pub struct Run<'m> {
     rods: Vec<Option<(Vector3<f64>, Vector3<f64>)>>,
     pub(super) start: Configuration,
     /// Counted angles, and the time for which they hold.
-    turns: Vec<f64>,
+    pub(super) turns: Vec<f64>,
     turns_at: f64,
     /// Whether bodies turn too fast to be followed.
     flung: bool,
@@ -94,9 +95,13 @@ pub struct Run<'m> {
     pub(super) rechosen: usize,
     /// Tolerance for which the present integrator was made.
     pub(super) made_for: f64,
+    /// Forces that steps could pass over, the least step worth a look at them, and room for rates of what is carried along.
+    pub(super) narrow: Option<Narrow>,
+    pub(super) least: f64,
+    pub(super) rates: Vec<f64>,
     /// Whether inputs or states were replaced at the end of the last step, so that its series is not that of the next.
     replaced: bool,
-    /// The latest time reached since the last one that was asked for, and steps in a row that led no further.
+    /// The latest time reached since the last one that was requested, and steps in a row that led no further.
     reached: f64,
     idle: usize,
 }
@@ -104,7 +109,7 @@ pub struct Run<'m> {
 #[derive(Clone, Debug)]
 pub(super) struct Bodies {
     pub q: Vec<Pose>,
-    v: Vec<Twist>,
+    pub v: Vec<Twist>,
     a: Vec<Twist>,
 }
 
@@ -133,7 +138,7 @@ pub(super) fn diagnosis_of(e: Error) -> Diagnostic {
     };
     let help = match &e {
         Error::SingularJacobian { isolated: true, .. } => {
-            "the mechanism is at a singular position; start a little beside it, or use formulation `ra`"
+            "the mechanism is at a singular position; start slightly away from it, or use formulation `ra`"
         }
         Error::SingularJacobian { redundant: false, .. } => {
             "a body without inertia may be free to turn, or the forces leave an acceleration undetermined; give it inertia, or use formulation `ra`"
@@ -158,7 +163,7 @@ pub(super) fn diagnosis_of(e: Error) -> Diagnostic {
         }
         _ => e.to_string(),
     };
-    let d = Diagnostic::new("S284", format!("natural coordinates cannot go on: {what}")).help(help);
+    let d = Diagnostic::new("S284", format!("natural coordinates cannot continue: {what}")).help(help);
     match time {
         Some(t) => d.time(t),
         None => d,
@@ -206,6 +211,9 @@ impl<'m> Run<'m> {
             notes: Vec::new(),
             rechosen: 0,
             made_for: options.rel,
+            narrow: Narrow::of(model, study),
+            least: SHORT * tau(study)?,
+            rates: vec![0.0; model.auxiliaries()],
             replaced: false,
             tau: tau(study)?,
             ahead: study.t_end,
@@ -224,7 +232,7 @@ impl<'m> Run<'m> {
         if !dropped.is_empty() {
             let list = dropped.iter().take(8).map(|d| format!("`{d}`")).collect::<Vec<_>>().join(", ");
             let more = if dropped.len() > 8 { format!(" and {} more", dropped.len() - 8) } else { String::new() };
-            run.notes.push(format!("left out as dependent: {list}{more}"));
+            run.notes.push(format!("omitted as dependent: {list}{more}"));
         }
         if study.step.is_some() {
             run.notes.push("the Taylor method chooses its steps itself; the step of the study is not used".to_string());
@@ -320,7 +328,7 @@ impl<'m> Run<'m> {
     }
 
     /// Inputs, slopes and states at the last evaluated time.
-    fn carried_at(&self, out: &mut [f64]) {
+    pub(super) fn carried_at(&self, out: &mut [f64]) {
         for (out, &j) in out.iter_mut().zip(&self.system.carried) {
             *out = self.x[j].c[0];
         }
@@ -337,7 +345,7 @@ impl<'m> Run<'m> {
     }
 
     /// Follows the counted angles to a time of the last step, forwards or back; poses are those of that time afterwards.
-    fn follow_turns(&mut self, t: f64) {
+    pub(super) fn follow_turns(&mut self, t: f64) {
         let (from, _) = self.integrator.interval();
         self.turns_at = self.turns_at.max(from);
         while !self.turns.is_empty() && self.turns_at != t {
@@ -415,7 +423,7 @@ impl<'m> Run<'m> {
 
 /// Bodies that turn out of all proportion.
 fn flung(t: f64) -> Diagnostic {
-    Diagnostic::new("S284", format!("natural coordinates cannot go on: at t = {t:.6} s bodies are flung away, or turn too fast to be followed"))
+    Diagnostic::new("S284", format!("natural coordinates cannot continue: at t = {t:.6} s positions diverge, or bodies turn too fast"))
         .time(t)
         .help("a force, a speed or gravity is far out of proportion to the masses and lengths, or the mechanism was torn open at a singular position before")
 }
@@ -424,7 +432,7 @@ fn flung(t: f64) -> Diagnostic {
 fn no_progress(t: f64) -> Diagnostic {
     Diagnostic::new(
         "S284",
-        format!("natural coordinates cannot go on: steps from t = {t:.6} s lead nowhere, they are too short for the run or lead back"),
+        format!("natural coordinates cannot continue: steps from t = {t:.6} s make no progress, they are too short for the run or go back"),
     )
     .time(t)
     .help("forces are stiff there, or speeds or forces far out of proportion; another tolerance, or formulation `ra`, may pass")
@@ -577,7 +585,7 @@ impl Motion for Run<'_> {
             saved["active"].as_array().map(|a| a.iter().map(|x| x.as_bool().unwrap_or(true)).collect()).unwrap_or_default();
         let turns = numbers(&saved["turns"]);
         if active.len() != self.system.rows.len() || turns.len() != self.turns.len() {
-            return Err(bad_checkpoint("its sizes do not fit"));
+            return Err(bad_checkpoint("its sizes do not match"));
         }
         let number = |key: &str| saved[key].as_f64().unwrap_or(0.0);
         let (made_for, local) = (number("made_for"), number("local"));
@@ -608,7 +616,7 @@ impl Motion for Run<'_> {
         let looked_at = |k: usize| saved["looked_at"][k].as_f64().unwrap_or(f64::NAN);
         self.looked_at = (looked_at(0), looked_at(1));
         self.equations.poorly.restore(&saved["poorly"]);
-        // The rate at which bodies turn decides how closely the next step is looked at.
+        // The rate at which bodies turn decides how closely the next step is examined.
         self.now_at = f64::NAN;
         if self.integrator.last_step() != 0.0 {
             self.bodies_at(self.integrator.t());

@@ -156,7 +156,7 @@ impl System {
         (q, self.active.iter().filter(|a| **a).count())
     }
 
-    /// Names of rows that are left out.
+    /// Names of rows that are omitted.
     pub fn dropped(&self) -> impl Iterator<Item = &str> {
         self.rows.iter().zip(&self.active).filter(|(_, a)| !**a).map(|(r, _)| r.name.as_str())
     }
@@ -223,7 +223,7 @@ impl System {
         state
     }
 
-    /// How the solver is to treat a recorded problem: tolerances and sizes of errors, and the order that a study asks for.
+    /// How the solver is to treat a recorded problem: tolerances and sizes of errors, and the order that a study requires.
     pub fn options(&self, model: &Model, study: &Study) -> Result<Options, Diagnostic> {
         let tol = study.tol.unwrap_or(DEFAULT_TOL);
         let mut options = Options::new((LOCAL * tol).clamp(1e-15, 1e-2));
@@ -282,7 +282,7 @@ impl System {
         }
         for name in self.dropped() {
             freedoms += 1;
-            lines.push(format!("left out as dependent: {name} -> {freedoms}"));
+            lines.push(format!("omitted as dependent: {name} -> {freedoms}"));
         }
         if self.singular_start {
             lines.push("the start is a singular position: rows are independent nearby, but not there".to_string());
@@ -291,7 +291,7 @@ impl System {
     }
 }
 
-/// What natural coordinates make of a mechanism: sizes, the table of section 4.2 of \[Pryce20\], rows left out.
+/// What natural coordinates make of a mechanism: sizes, the table of section 4.2 of \[Pryce20\], rows omitted.
 pub fn describe(model: &Model, start: &Configuration, choice: Choice) -> Result<Vec<String>, Diagnostic> {
     Ok(System::new(model, start, choice)?.describe())
 }

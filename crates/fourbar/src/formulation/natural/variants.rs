@@ -43,7 +43,7 @@ impl Builder<'_> {
         self.axes[g] = Some(Axes { e: vec![x, y, x.cross(&y)], T });
     }
 
-    /// Three coordinates equal to an expression; each row has a coordinate of its own, so that none can be redundant.
+    /// Three coordinates equal to an expression; each row has its own coordinate, so that none can be redundant.
     fn brought_in(&mut self, name: &str, value: W, weight: f64, listed: &mut Listed) -> W {
         let w = self.vector(name, &value.map(Scalar::value), &value.map(Node::start_rate), weight, listed);
         for c in 0..3 {

@@ -23,9 +23,9 @@ pub(super) struct Power {
     /// Whether forces without a potential have an output.
     forces: bool,
     /// Error of the work in one step, as a share of the work done.
-    tol: f64,
+    pub(super) tol: f64,
     /// Work that counts as small, J.
-    little: f64,
+    pub(super) little: f64,
 }
 
 impl Power {
@@ -72,6 +72,11 @@ impl Power {
             }
         }
         (c, known, unit)
+    }
+
+    /// Power of forces without a potential at a time of the last step, by the series.
+    pub(super) fn of_forces(&self, integrator: &Integrator, t: f64) -> Option<f64> {
+        if self.forces { integrator.output_at(t, 0, 0).ok() } else { None }
     }
 
     /// Work from the start of the last step to a time inside it.

@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 
 /// Share of the tolerance that the relative error of work counts with.
 const WORK: f64 = 0.1;
-/// A first step is looked for within so many characteristic times.
+/// A first step is searched for within so many characteristic times.
 const SPAN: f64 = 50.0;
 /// An explicit method in motion.
 pub struct Explicit<S> {
@@ -42,7 +42,7 @@ pub struct Explicit<S> {
     way: Vec<f64>,
     last_error: f64,
     stiffness: Stiffness,
-    /// Whether the run is to end where forces turn out to be stiff, so that another method can go on.
+    /// Whether the run is to end where forces turn out to be stiff, so that another method can continue.
     gives_way: bool,
 }
 
@@ -216,7 +216,7 @@ impl<S: System> Explicit<S> {
         let Self { track, method, k, scratch, .. } = self;
         let mut size = |weights: &[(usize, f64)]| {
             Self::combine(k, weights, h, scratch);
-            track.size_of(scratch, of_step, WORK)
+            track.size_at_end(h, scratch, of_step, WORK)
         };
         let error = match &method.error {
             Estimate::None => 0.0,
@@ -243,7 +243,7 @@ impl<S: System> Explicit<S> {
         let (n, last, rows) = (self.end.len(), self.method.a.len(), &self.method.a);
         let track = &self.track;
         let h = track.h_n;
-        // The state of the last stage but one, which stands at the end of the step too.
+        // The state of the last stage but one, which is at the end of the step too.
         Self::combine(&self.k, &rows[last - 2], h, &mut self.scratch);
         self.scratch.iter_mut().zip(&track.step_d).for_each(|(s, d)| *s -= d);
         let gap = track.system.error(&track.y_n, &self.scratch);
@@ -403,6 +403,9 @@ impl<S: System> Tries for Explicit<S> {
             let factor = if error.is_finite() { (0.9 * elementary::powf(error, -1.0 / (order + 1.0))).clamp(0.1, 0.9) } else { 0.25 };
             return Err(Refused { factor, why: None, ends: true });
         }
+        // A parabola from the derivative at the start through the end.
+        self.scratch.iter_mut().zip(self.track.d.iter().zip(&self.k)).for_each(|(s, (d, k))| *s = 0.25 * (d + h * k));
+        self.track.passes_over(h, &self.scratch)?;
         self.take_or_refuse(h)?;
         // A controller with memory of the last error (II.4), weaker for the highest order.
         let beta = if order > 6.0 { 0.0 } else { 0.04 };

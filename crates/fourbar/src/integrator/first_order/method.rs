@@ -89,7 +89,7 @@ impl Method {
     pub fn own(spec: &TableauSpec) -> Result<Self, Diagnostic> {
         let found = spec.check()?;
         let stages = spec.b.len();
-        // Where the last stage stands at the result, the next step begins with it.
+        // Where the last stage is at the result, the next step begins with it.
         let same_last = stages > 1 && found.a[stages - 1] == spec.b;
         let mut a: Vec<Weights> = found.a[1..].iter().map(|row| sparse(row)).collect();
         if !same_last {
@@ -112,7 +112,7 @@ impl Method {
         );
         match told.next {
             Some(error) => note.push_str(&format!("; of order {} one fails by {error:.1e}", told.order + 1)),
-            None => note.push_str("; higher orders are not looked at"),
+            None => note.push_str("; higher orders are not tested"),
         }
         if let Some(order) = found.estimate {
             note.push_str(&format!("; its estimate has order {order}"));

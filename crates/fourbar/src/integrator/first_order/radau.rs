@@ -175,7 +175,7 @@ impl<S: System> Radau<S> {
         sound
     }
 
-    /// First guess of all stages: the last step goes on, or the derivative does.
+    /// First guess of all stages: the last step continues, or the derivative does.
     fn predict(&mut self, h: f64) {
         let Self { k, stages, trial, f, track, .. } = self;
         for i in 0..3 {
@@ -288,7 +288,7 @@ impl<S: System> Radau<S> {
     fn failed(&mut self, why: Failed) -> Refused<Why> {
         self.newton.remaining = 1.0;
         self.sizes.refused = true;
-        // A matrix of another state is made anew before the step is cut.
+        // A matrix of another state is made again before the step is cut.
         let old = self.made && self.made_at != self.track.t;
         self.made = false;
         let (why, factor) = match why {
@@ -374,6 +374,11 @@ impl<S: System> Tries for Radau<S> {
             let factor = self.sizes.after_refusal(error, iterations, self.track.steps == 0);
             return Err(Refused { factor, why: None, ends: true });
         }
+        let w = self.k.through_start(0.5);
+        for (c, x) in self.x.iter_mut().enumerate() {
+            *x = w[0] * self.trial[0][c] + w[1] * self.trial[1][c] + w[2] * self.trial[2][c];
+        }
+        self.track.passes_over(h, &self.x)?;
         self.take(h)?;
         self.made = self.newton.keeps_matrix();
         self.track.pace.h = self.sizes.next(h, self.track.pace.h, error, iterations, self.made);

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 /// Share of the limit from which on forces are stiff. Over the shipped mechanisms that are not stiff the mean stays below 0.35 wherever a run
 /// takes more than a hundred steps; with stiff springs and light damping it lies between 0.4 and 1, with more damping above 0.7.
 const STIFF: f64 = 0.45;
-/// Share of the limit where a run starts, and below which only every so many steps are looked at.
+/// Share of the limit where a run starts, and below which only every so many steps are examined.
 const FAR: f64 = 0.1;
 const EVERY: usize = 8;
 /// The mean reaches back over about so many steps.

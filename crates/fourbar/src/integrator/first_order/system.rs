@@ -1,4 +1,4 @@
-//! What moves: a first-order system.
+//! First-order systems.
 
 use crate::diagnostic::Diagnostic;
 use crate::model::Model;
@@ -42,7 +42,7 @@ pub trait System: Send {
     fn pull_back(&self, d: &[f64], f: &mut [f64]) {
         let _ = (d, f);
     }
-    /// Derivative of the state; a failure asks for a smaller step.
+    /// Derivative of the state; a failure requires a smaller step.
     fn derivative(&mut self, t: f64, y: &[f64], f: &mut [f64]) -> Result<(), Box<Diagnostic>>;
     /// A step is about to be tried from the last accepted state: time to change what must stay the same throughout a step.
     fn begin(&mut self) {}
@@ -58,23 +58,33 @@ pub trait System: Send {
     /// Size of an error increment in metres: translations, rotations times the characteristic length, velocities times a
     /// characteristic time.
     fn error(&self, y: &[f64], d: &[f64]) -> f64;
+    /// The same for an error of the state at the end of a step from `y`, where constraints may enlarge it. Only [`System::accept`] or a
+    /// step that is tried anew follows.
+    fn error_at_end(&mut self, t: f64, end: &[f64], y: &[f64], d: &[f64]) -> f64 {
+        let _ = (t, end);
+        self.error(y, d)
+    }
     /// Takes note of an accepted step and corrects `y` where it left the constraints; `true` where `y` was changed.
     fn accept(&mut self, t: f64, y: &mut [f64]) -> Result<bool, Box<Diagnostic>>;
     /// The state at an output time in global terms, projected, with accelerations, reactions, efforts, work and errors.
     fn instant(&mut self, t: f64, y: &[f64], out: &mut Instant) -> Result<(), Box<Diagnostic>>;
-    /// The last accepted state in global terms as it is; `false` where that takes more than reading it.
+    /// The mechanism that moves; `None` where there is none.
+    fn model(&self) -> Option<&Model> {
+        None
+    }
+    /// A state of the present step in global terms as it is; `false` where that takes more than reading it.
     fn glance(&mut self, t: f64, y: &[f64], out: &mut Configuration) -> bool {
         let _ = (t, y, out);
         false
     }
     /// What there is to say at the end.
     fn report(&mut self, outcome: &mut Outcome);
-    /// Into how many parts a step with this increment is divided by looks for singular positions.
+    /// Into how many parts a step with this increment is divided by searches for singular positions.
     fn parts(&self, d: &[f64]) -> usize {
         let _ = d;
         1
     }
-    /// A look for singular positions: at the end of a step of one part, which has just been accepted, or at any state in time order.
+    /// A search for singular positions: at the end of a step of one part, which has just been accepted, or at any state in time order.
     fn look(&mut self, t: f64, y: &[f64], accepted: bool) {
         let _ = (t, y, accepted);
     }

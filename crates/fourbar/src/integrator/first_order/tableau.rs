@@ -5,7 +5,7 @@
 //! from the authors' code DOP853 (II.10). Crouch-Grossman of order 3 from Hairer, Lubich and Wanner, Geometric Numerical Integration,
 //! IV.8.1; of order 4 from Jackiewicz, Marthinsen and Owren, Construction of Runge-Kutta methods of Crouch-Grossman type of high order
 //! (2000); commutator-free methods from Celledoni, Marthinsen and Owren, Commutator-free Lie group methods (2003). Weights are
-//! written as (stage, weight), zeros left out; nodes are row sums. The conditions of each order are checked in the tests.
+//! written as (stage, weight), zeros omitted; nodes are row sums. The conditions of each order are checked in the tests.
 
 /// Weights by stage.
 pub type Weights = &'static [(usize, f64)];
@@ -52,7 +52,7 @@ pub struct Tableau {
     pub same_last: bool,
     /// Error estimate.
     pub error: Estimate,
-    /// Steps times the fastest rate that damps are stable up to about this, where the last stage but one stands at the end of the step.
+    /// Steps times the fastest rate that damps are stable up to about this, where the last stage but one is at the end of the step.
     pub stable: Option<f64>,
     /// Further stages that only the interpolant needs; the one before them is the derivative at the end.
     pub extra: &'static [Weights],

@@ -1,8 +1,9 @@
-//! The way of a first-order system, whatever method moves it: time, state, the last step, and what all methods measure alike.
+//! Integration of a first-order system by any method: time, state, the last step, and common error measures.
 
 use super::System;
 use crate::diagnostic::Diagnostic;
 use crate::integrator::control::{Pace, Refused};
+use crate::integrator::narrow::{Narrow, Place};
 use crate::integrator::{DEFAULT_TOL, FLUNG, little_energy, positive, tau};
 use crate::model::Model;
 use crate::motion::{Instant, bad_checkpoint, numbers};
@@ -44,7 +45,7 @@ pub(super) struct Track<S> {
     little: f64,
     /// Characteristic time, s.
     pub tau: f64,
-    /// End of the study: the time that a motion is looked at, s.
+    /// End of the study: the time that a motion is examined, s.
     span: f64,
     /// Tables that drive, at whose points steps end.
     pub knots: Vec<Knots>,
@@ -61,6 +62,9 @@ pub(super) struct Track<S> {
     /// Workspace: a state, and the increment that leads to it.
     pub trial: Vec<f64>,
     pub d: Vec<f64>,
+    /// Forces that steps could pass over, and a state between the ends of a step.
+    narrow: Option<Narrow>,
+    between: Vec<f64>,
     /// Whether a step was refused since the last one that was taken.
     pub refused: bool,
     pub steps: usize,
@@ -80,6 +84,7 @@ impl<S: System> Track<S> {
         let functions = model.drives.iter().map(|d| &d.value).chain(model.bare.iter().map(|b| &b.value));
         track.knots = functions.flat_map(|f| f.knots()).collect();
         track.pace.ends = model.time_marks(study.t_end);
+        track.narrow = Narrow::of(model, study);
         Ok(track)
     }
 
@@ -108,6 +113,8 @@ impl<S: System> Track<S> {
             changed: false,
             trial: y.clone(),
             d: vec![0.0; size],
+            narrow: None,
+            between: y.clone(),
             refused: false,
             steps: 0,
             short: 0,
@@ -138,11 +145,42 @@ impl<S: System> Track<S> {
     /// Size of an error in metres. The work of the run so far and of this step, at most `of_step`, counts for errors of work: drives may
     /// carry a motion that takes few steps. The relative error of work counts with a share.
     pub fn size_of(&self, error: &[f64], of_step: f64, share: f64) -> f64 {
+        self.with_work(self.system.error(&self.y, error), error, of_step, share)
+    }
+
+    /// The same for an error at the end of a step of size `h`, which leads to `trial`.
+    pub fn size_at_end(&mut self, h: f64, error: &[f64], of_step: f64, share: f64) -> f64 {
+        let of_state = self.system.error_at_end(self.t + h, &self.trial, &self.y, error);
+        self.with_work(of_state, error, of_step, share)
+    }
+
+    fn with_work(&self, of_state: f64, error: &[f64], of_step: f64, share: f64) -> f64 {
         let work = of_step + self.y[self.y.len() - 1].abs() + self.little;
         let unknown = of_step * POWER[0].min(POWER[1] * self.tol / self.length);
         let of_work = share * self.length * (error[error.len() - 1].abs() - unknown) / work;
-        let of_state = self.system.error(&self.y, error);
         if of_work > of_state { of_work } else { of_state }
+    }
+
+    /// Refuses the step that leads to `trial`, before it is taken, where it would pass over a narrow force; `middle` is the increment that leads
+    /// to its middle.
+    pub fn passes_over(&mut self, h: f64, middle: &[f64]) -> Result<(), Refused<Why>> {
+        let least = self.pace.least(self.t);
+        let Some(narrow) = self.narrow.as_mut().filter(|_| self.pace.fixed.is_none() && Narrow::is_long(h, least)) else { return Ok(()) };
+        let (system, t) = (&mut self.system, self.t);
+        system.moved(&self.y, middle, &mut self.between);
+        let places = [(t, &self.y, Place::Start), (t + 0.5 * h, &self.between, Place::Middle), (t + h, &self.trial, Place::End)];
+        for (t, y, place) in places {
+            if !system.glance(t, y, &mut narrow.at) {
+                return Ok(());
+            }
+            if let Some(model) = system.model() {
+                narrow.read(model, place);
+            }
+        }
+        let Some(factor) = narrow.begins(h) else { return Ok(()) };
+        self.rejections += 1;
+        self.refused = true;
+        Err(Refused { factor, why: None, ends: false })
     }
 
     /// Takes the step that leads by `d` to `trial`; on failure nothing has changed.
@@ -183,11 +221,11 @@ impl<S: System> Track<S> {
             format!("at t = {:.6} s bodies are flung away: they have come {FLUNG:.0e} times the size of the mechanism", self.t),
         )
         .time(self.t)
-        .help("a force, a speed or gravity is far out of proportion to the masses and lengths; look at their units"))
+        .help("a force, a speed or gravity is far out of proportion to the masses and lengths; check their units"))
     }
 
     /// How much of the motion may still come: up to the end of the study, and beyond it as long again. How far steps may run ahead says nothing
-    /// of it: a motion in the hand is asked for bit by bit.
+    /// of it: a motion in the hand is requested bit by bit.
     pub fn left(&self) -> f64 {
         if self.t < self.span { self.span - self.t } else { self.span }
     }
@@ -306,7 +344,7 @@ pub(super) trait Interpolates<S: System> {
 pub(super) fn fill(v: &Value, name: &str, list: &mut Vec<f64>) -> Result<(), Diagnostic> {
     let saved = numbers(&v[name]);
     if saved.len() != list.len() {
-        return Err(bad_checkpoint("its sizes do not fit"));
+        return Err(bad_checkpoint("its sizes do not match"));
     }
     *list = saved;
     Ok(())

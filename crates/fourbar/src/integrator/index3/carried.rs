@@ -1,4 +1,4 @@
-//! Inputs and states in an implicit method: moved by its own formula for rates, beside the velocities.
+//! Inputs and states in an implicit method: integrated by its formula for rates, together with the velocities.
 
 use super::super::Method;
 use super::{Memory, Stepper};

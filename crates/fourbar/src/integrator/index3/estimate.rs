@@ -1,6 +1,6 @@
 //! The local error of a step.
 //!
-//! Third derivatives of the motion, seen as differences of accelerations, tell what a step leaves out. Only what is differential adds up from
+//! Third derivatives of the motion, seen as differences of accelerations, tell what a step omits. Only what is differential adds up from
 //! step to step: the part along the constraints. The part across them is algebraic, since positions satisfy the constraints at the end of every
 //! step: it is an error of velocities that the next step does not inherit, and it carries whatever multipliers do. The two are told apart by
 //! the Schur complement of the step, in the metric of the masses.
@@ -19,11 +19,11 @@ const UNITS: f64 = 4.0;
 const UNITS_OF_EULER: f64 = 10.0;
 /// Errors of single steps below this share of the tolerance are none, however short the step.
 const NOTHING: f64 = 1e-6;
-/// Where the iteration without forces in its matrix converges more slowly than this, forces are looked at: stiff ones do not let errors of
+/// Where the iteration without forces in its matrix converges more slowly than this, forces are examined: stiff ones do not let errors of
 /// velocities last.
 const STIFF: f64 = 0.01;
 
-/// What a step leaves out, metres; rotations are multiplied by the characteristic length.
+/// What a step omits, metres; rotations are multiplied by the characteristic length.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct LocalError {
     /// Of positions along the constraints.

@@ -1,4 +1,4 @@
-//! The history of an implicit method: how it starts, how it follows a change of the step, how it is carried over when a body
+//! The history of an implicit method: how it starts, how it adapts to a change of the step, and how it is transformed when a body
 //! changes its chart, and what it says of the inside of a step.
 
 use super::super::Method;

@@ -2,7 +2,7 @@
 //!
 //! The method moves the coordinates of a [`Chart`] and their rates; equations and Newton are those of the twist. Newton unknowns are the body increment `dq` at the end of the step and `d(h^2 lambda)`: the constraint Jacobian stays
 //! clean, the tangent operator `T` appears in the body block only, and the matrix does not depend on `h`, which is
-//! what the scaling by `1/h^2` of \[Kissel21\] achieves. The residual is exact; the matrix leaves out `T`, the gyroscopic
+//! what the scaling by `1/h^2` of \[Kissel21\] achieves. The residual is exact; the matrix omits `T`, the gyroscopic
 //! terms and the variation of the reactions, whose effect is of order `(h omega)^2`, except in the fallback, which
 //! factors the exact one. Between steps the velocity keeps its normal part of order `h^2` on purpose: projecting it would
 //! make the multipliers first order.
@@ -30,7 +30,7 @@ pub use history::index1;
 use nalgebra::Matrix3;
 pub use newton::{IterationMatrix, Norm};
 
-/// Nearer than this to the singularity of its chart a trial state is refused.
+/// Nearer than this to the singularity of its chart a trial state is rejected.
 pub const TOO_NEAR: f64 = 0.1;
 
 /// Why a step failed.
@@ -65,12 +65,12 @@ impl Trouble {
             Trouble::NoConvergence => "the iteration does not converge".to_string(),
             Trouble::Flip(k) => format!("the axes of `{}` would flip", model.joints[k].name),
             Trouble::States => "the rates of `states` are not finite, or change too fast".to_string(),
-            Trouble::Chart(b) => format!("the Euler angles of `{}` come to their singularity", model.bodies[b].name),
+            Trouble::Chart(b) => format!("the Euler angles of `{}` reach their singularity", model.bodies[b].name),
         }
     }
 }
 
-/// What a step needs to go on: the state and the history of the method.
+/// What a step needs to continue: the state and the history of the method.
 #[derive(Clone, Debug)]
 pub struct Memory<C: Chart = Ra> {
     /// Time.
@@ -391,6 +391,11 @@ impl<'m, C: Chart> Stepper<'m, C> {
         x.a[b] = x.a[b].plus(&d.scaled(k.a));
     }
 
+    /// Poses, velocities and carried numbers at the end of the trial step.
+    pub fn trial_end(&self) -> (&[Pose], &[Twist], &[f64]) {
+        (&self.trial.q, self.trial.velocities(), &self.trial.carried.z)
+    }
+
     /// Takes the trial step over.
     pub fn accept(&mut self, h: f64) -> Result<(), Trouble> {
         if let Some(k) = flipped_joint(self.equations.model, &self.trial.q) {
@@ -465,7 +470,7 @@ impl<'m, C: Chart> Stepper<'m, C> {
             d.message.push_str(&format!("; worst constraint `{name}`, {:.2e} m", worst.0));
             d.names.push(name);
         }
-        d.help("choose a smaller step or tolerance; look at the forces and drives near this time")
+        d.help("choose a smaller step or tolerance; check the forces and drives near this time")
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::{Chart, Exact, Factors, Method, Rate, Stepper, TOO_NEAR, Trouble, Weights};
 
-/// Rotations of one step beyond this are refused, radians.
+/// Rotations of one step beyond this are rejected, radians.
 const LARGEST_TURN: f64 = 0.5;
 /// Convergence slower than this asks for a fresh factor, then for the exact matrix, then for a smaller step.
 const SLOW: f64 = 0.3;
@@ -18,7 +18,7 @@ pub enum IterationMatrix {
     Auto,
     /// The Schur complement of masses and constraints alone.
     Schur,
-    /// The derivative of all equations [Kissel21, Eq. (38)], anew in every iteration.
+    /// The derivative of all equations [Kissel21, Eq. (38)], again in every iteration.
     Exact,
 }
 
@@ -126,7 +126,7 @@ impl<C: Chart> Stepper<'_, C> {
                 }
                 Kind::Exact => {
                     let Some(exact) = self.exact.as_mut() else { break };
-                    // Refactored while it pays: at the prediction, and again when convergence is slow; or always, where it is asked for.
+                    // Refactored while it pays: at the prediction, and again when convergence is slow; or always, where it is requested.
                     if k == 0 || self.rate > 0.05 || self.matrix == IterationMatrix::Exact {
                         if !exact.factor(e, x, Weights { h, b_a: c.b_a, b_v: c.b_v }) {
                             return Err(Trouble::SingularMatrix);

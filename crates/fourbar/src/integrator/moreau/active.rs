@@ -1,4 +1,4 @@
-//! Contacts that are closed in a step: their directions, what an impulse along them does to all bodies, and what they ask of velocities.
+//! Contacts that are closed in a step: their directions, the effect of an impulse along them on all bodies, and their conditions on velocities.
 
 use crate::absolute::equations::Equations;
 use crate::contact::{Spot, Spots, Touch};
@@ -45,7 +45,7 @@ pub struct Active {
     pub step: f64,
     /// Relative velocity before the step.
     pub before: Vector3<f64>,
-    /// Relative velocity that the contact asks for: along the normal at least this, along the surface exactly this if it sticks.
+    /// Relative velocity that the contact requires: along the normal at least this, along the surface exactly this if it sticks.
     pub target: Vector3<f64>,
     /// Bound of friction over the normal impulse.
     pub mu: f64,

@@ -78,7 +78,7 @@ pub struct Moreau<'m> {
     /// Fixed step, s, and the most sweeps.
     h: f64,
     most: usize,
-    /// Up to where steps may pass the times that are asked for.
+    /// Up to where steps may pass the times that are requested.
     ahead: f64,
     now: Point,
     before: Point,
@@ -435,7 +435,7 @@ impl Motion for Moreau<'_> {
 
     fn advance(&mut self, t: f64, go_on: &mut dyn FnMut(f64) -> bool) -> Result<bool, Diagnostic> {
         while self.now.t < t {
-            // Steps end at the times that are asked for. Nothing but rounding ahead asks for a step, wherever it leads.
+            // Steps end at the times that are requested. Nothing but rounding ahead requires a step, wherever it leads.
             let end = if t - self.now.t <= 1e-9 * self.h { self.ahead.max(t) } else { t };
             let left = end - self.now.t;
             if left <= 1e-9 * self.h {
@@ -560,7 +560,7 @@ impl Motion for Moreau<'_> {
     }
 
     fn restore(&mut self, v: &Value) -> Result<(), Diagnostic> {
-        let misfit = || bad_checkpoint("its sizes do not fit");
+        let misfit = || bad_checkpoint("its sizes do not match");
         let number = |v: &Value| v.as_f64().unwrap_or(f64::NAN);
         restore_point(&v["now"], &mut self.now).ok_or_else(misfit)?;
         restore_point(&v["before"], &mut self.before).ok_or_else(misfit)?;

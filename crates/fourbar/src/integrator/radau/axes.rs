@@ -85,7 +85,7 @@ impl Axes {
         }
     }
 
-    /// How far bodies have turned since the matrix was made, where they were looked at last.
+    /// How far bodies have turned since the matrix was made, where they were examined last.
     pub fn turned(&self) -> f64 {
         self.means.iter().fold(0.0, |m, x| m.max(x.norm()))
     }

@@ -13,6 +13,7 @@ mod stages;
 use super::control::{self, Pace, Refused, Stepping, Tries, asked_every};
 use super::index3::Trouble;
 use super::lists::{flat, list, poses, unflat, unflat_poses};
+use super::narrow::{Narrow, Place};
 use super::output::Output;
 use super::watch::Watch;
 use super::{DEFAULT_TOL, positive, tau};
@@ -37,7 +38,7 @@ const SMALLEST: f64 = 1e-9;
 const TURNED: f64 = 2.0;
 /// Tolerance of the stages with fixed steps.
 const SOLVED: f64 = 1e-11;
-/// Joints are looked at after so many steps.
+/// Joints are examined after so many steps.
 const LOOKED_AT: usize = 16;
 
 /// Radau IIA in motion.
@@ -61,6 +62,8 @@ pub struct Radau<'m> {
     sizes: Sizes,
     output: Output,
     watch: Watch<'m>,
+    /// Forces that steps could pass over.
+    narrow: Option<Narrow>,
     /// Whether anything but potentials does work; the work until the start of the last step, powers at that start and at its stages, and the
     /// power where the next step starts.
     worked: bool,
@@ -116,6 +119,7 @@ impl<'m> Radau<'m> {
             sizes: Sizes::default(),
             output: Output::new(structure, start),
             watch: Watch::new(structure, start),
+            narrow: Narrow::of(model, study),
             worked: model.has_work(),
             work: 0.0,
             powers: [0.0; 4],
@@ -153,7 +157,7 @@ impl<'m> Radau<'m> {
         }
     }
 
-    /// First guess of all stages: the last step goes on, or accelerations do.
+    /// First guess of all stages: the last step continues, or accelerations do.
     fn predict(&mut self, h: f64) {
         let Self { now, before, stages, trial, a, rates, solver, .. } = self;
         for i in 0..3 {
@@ -196,10 +200,29 @@ impl<'m> Radau<'m> {
         self.failures += 1;
         self.sizes.refused = true;
         self.solver.newton.remaining = 1.0;
-        // A matrix of another state is made anew before the step is cut.
+        // A matrix of another state is made again before the step is cut.
         let old = self.solver.made && self.solver.made_at.t != self.now.t;
         self.solver.made = false;
         Refused { factor: if old { 1.0 } else { factor }, why: Some(why), ends: true }
+    }
+
+    /// The share of the step that was tried after which it would pass over a narrow force.
+    fn passes_over(&mut self, h: f64) -> Option<f64> {
+        let narrow = self.narrow.as_mut().filter(|_| Narrow::is_long(h, self.pace.least(self.now.t)))?;
+        let (from, x, k) = (&self.now, &self.trial, &self.solver.k);
+        for (s, place) in [(0.0, Place::Start), (0.5, Place::Middle), (1.0, Place::End)] {
+            let at = &mut narrow.at;
+            at.t = from.t + s * h;
+            x.interpolate(k, from, s, &mut at.q, &mut at.v);
+            let w = k.through_start(s);
+            for (c, z) in at.z.iter_mut().enumerate() {
+                *z = from.z[c] + (0..3).map(|j| w[j] * x.dz[j][c]).sum::<f64>();
+            }
+            at.turns.copy_from_slice(&from.turns);
+            update_turns(self.model, &at.q, &mut at.turns);
+            narrow.read(self.model, place);
+        }
+        narrow.begins(h)
     }
 
     /// Takes the step that was tried, and brings its end onto the constraints.
@@ -319,6 +342,11 @@ impl Tries for Radau<'_> {
             let factor = self.sizes.after_refusal(error, iterations, self.steps == 0);
             return Err(Refused { factor, why: None, ends: true });
         }
+        if let Some(factor) = self.passes_over(h) {
+            self.rejections += 1;
+            self.sizes.refused = true;
+            return Err(Refused { factor, why: None, ends: false });
+        }
         self.take(h).map_err(|why| self.failed(why, 0.5))?;
         self.solver.made = self.solver.newton.keeps_matrix() && self.solver.axes.turned() < TURNED;
         self.pace.h = self.sizes.next(h, self.pace.h, error, iterations, self.solver.made);
@@ -343,7 +371,7 @@ impl Tries for Radau<'_> {
         };
         Diagnostic::new("S230", format!("the step at t = {t:.6} s fails with h = {h:.2e} s: {what}"))
             .time(t)
-            .help("a force may jump there, or the mechanism stands at a singular position: smooth the force, choose a larger tolerance or another formulation")
+            .help("a force may jump there, or the mechanism is at a singular position: smooth the force, choose a larger tolerance or another formulation")
     }
 }
 
@@ -457,7 +485,7 @@ impl Motion for Radau<'_> {
     }
 
     fn restore(&mut self, v: &Value) -> Result<(), Diagnostic> {
-        let misfit = || bad_checkpoint("its sizes do not fit");
+        let misfit = || bad_checkpoint("its sizes do not match");
         let number = |v: &Value| v.as_f64().unwrap_or(f64::NAN);
         restore_point(&v["now"], &mut self.now).ok_or_else(misfit)?;
         restore_point(&v["before"], &mut self.before).ok_or_else(misfit)?;

@@ -102,7 +102,7 @@ impl Convergence {
 pub struct Sizes {
     /// Size and error of the last accepted step.
     pub last: (f64, f64),
-    /// Whether a step was refused since.
+    /// Whether a step was rejected since.
     pub refused: bool,
 }
 

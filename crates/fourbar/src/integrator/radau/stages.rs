@@ -108,7 +108,7 @@ pub(super) struct Solver {
     pub factored: f64,
     /// Step for which the states were linearised with it.
     pub made_for: f64,
-    /// Rows that are left out where the matrix was made, because they depend on others.
+    /// Rows that are omitted where the matrix was made, because they depend on others.
     pub dropped: Vec<bool>,
     unit: Vec<InverseMass>,
     shift: Vec<f64>,

@@ -1,4 +1,4 @@
-//! Wide trees without loops: limbs that hang side by side are worked on at the same time, inward and outward.
+//! Wide trees without loops: independent limbs are processed in parallel, inward and outward.
 //!
 //! Nodes are numbered depth first, so that a limb is a range of nodes and of columns, and what it reads and writes are parts of the
 //! same lists that nothing else touches. Which limbs there are follows from the tree alone, and what they hand on is added up in the
@@ -304,7 +304,7 @@ impl Fronts {
         self.limbs.len()
     }
 
-    /// Works on one node after the other, whatever the tree.
+    /// Works on one node after the other, regardless of the tree.
     pub fn one_by_one(&mut self) {
         self.limbs.clear();
         self.steps.clear();

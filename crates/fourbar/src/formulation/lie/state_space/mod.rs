@@ -11,8 +11,8 @@
 //! velocities, and nothing drifts. Velocities follow from `v = T(delta) delta_dot`, `Phi_q v = nu`; accelerations from the index-1 equations
 //! of rA, and `u_dot = N^T W delta_ddot` from them. Where a pose has come far from the base, it becomes the base.
 //!
-//! Poses are found by Newton's method with the matrix at `q_0 o exp(N eta)`, made anew for every state: what a state means depends on
-//! nothing but itself and its base, and a run goes on from a checkpoint with the same bits.
+//! Poses are found by Newton's method with the matrix at `q_0 o exp(N eta)`, made again for every state: what a state means depends on
+//! nothing but itself and its base, and a run continues from a checkpoint with the same bits.
 
 mod system;
 
@@ -38,12 +38,12 @@ use nalgebra::{Matrix3, Vector3};
 const CLOSED: f64 = 1e-13;
 /// Corrections of a pose or of its velocities, at most.
 const CORRECTIONS: usize = 30;
-/// A correction that leaves more than this share asks for a new matrix, and with a new one more than that is no convergence.
+/// A correction that leaves more than this share requires a new matrix, and with a new one more than that is no convergence.
 const SLOW: f64 = 0.2;
 const STANDING: f64 = 0.9;
 /// A pose this far from its base, in characteristic lengths or radians, becomes the base.
 const FAR: f64 = 0.4;
-/// Beyond this rotation from the base a pose is refused, radians.
+/// Beyond this rotation from the base a pose is rejected, radians.
 const FARTHEST: f64 = 2.5;
 /// Pivots of the local coordinates below this: the fields of the base say nothing of the motions at the pose.
 const LOST: f64 = 1e-6;
@@ -57,7 +57,7 @@ struct Base {
     number: f64,
 }
 
-/// The constraints and local coordinates as they change at a pose; the factor of the constraints stands in the equations.
+/// The constraints and local coordinates as they change at a pose; the factor of the constraints is in the equations.
 struct Linear {
     /// For every field of the base the motion beside it that the constraints leave.
     Z: Vec<Twist>,
@@ -156,7 +156,7 @@ fn tangent_rate(psi: &Vector3<f64>, rate: &Vector3<f64>) -> Vector3<f64> {
 
 fn not_closed(t: f64) -> Box<Diagnostic> {
     Box::new(
-        Diagnostic::new("S233", format!("no pose of the mechanism is found beside the last one at t = {t:.6} s"))
+        Diagnostic::new("S233", format!("no pose of the mechanism is found near the last one at t = {t:.6} s"))
             .time(t)
             .help("a smaller step or tolerance may help; a singular position may be near"),
     )
@@ -419,7 +419,7 @@ impl<'m> StateSpace<'m> {
         Ok(if self.worked { self.equations.power(&self.q, &self.v, &self.lambda, &self.turns, t) } else { 0.0 })
     }
 
-    /// Makes the pose in `q` the base of the states to come, and writes the state anew.
+    /// Makes the pose in `q` the base of the states to come, and writes the state again.
     fn rebase(&mut self, y: &mut [f64]) {
         let n = self.q.len();
         self.bases.swap(0, 1);

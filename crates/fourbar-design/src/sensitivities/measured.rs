@@ -1,0 +1,86 @@
+//! Derivatives of measures from those of the columns that they read.
+
+use super::{Derivative, Method, OfRun};
+use crate::measure::Measure;
+use fourbar::Diagnostic;
+use fourbar::trajectory::Trajectory;
+
+/// Error of derivatives as a share of themselves, and of the size of what they are formed from.
+const DIGITS: f64 = 1e-8;
+const CANCELLED: f64 = 1e-11;
+
+/// The derivatives of a measure of a run: at the instants of its extremes, and by the slopes of what crosses where it asks for a time.
+/// Parameters that the measure names stay as they are; [`of_measures`](super::of_measures) adds what it owes to them.
+pub fn of_measure(measure: &Measure, of: &OfRun) -> Result<Derivative, Diagnostic> {
+    let work = of.run.find("energy.work");
+    if of.method != Method::Differences && measure.reads().any(|c| Some(c) == work) {
+        let d = Diagnostic::new("U412", format!("`{}` reads `energy.work`, whose derivative is not computed", measure.text));
+        return Err(d.help("integrate the power instead: `integral(motor.power)`"));
+    }
+    let value = measure.of(&of.run)?;
+    let along =
+        |list: &[Trajectory]| -> Result<Vec<f64>, Diagnostic> { list.iter().map(|s| Ok(measure.along(&of.run, s)?.value.c[1])).collect() };
+    let (slopes, rough) = (along(&of.slopes)?, along(&of.rough)?);
+    let mut d = Derivative::solved(measure, &of.run, value.value, slopes, &of.sizes)?;
+    d.errors.iter_mut().zip(d.slopes.iter().zip(rough)).for_each(|(e, (s, r))| *e += (s - r).abs());
+    Ok(d)
+}
+
+/// The size of what a measure is formed from: by how much it would change if every number it reads changed by the largest of its unit.
+fn size(measure: &Measure, run: &Trajectory) -> Result<f64, Diagnostic> {
+    let largest = |column: usize| {
+        let alike = run.columns.iter().zip(&run.values).filter(|(c, _)| c.unit == run.columns[column].unit);
+        alike.flat_map(|(_, values)| values).fold(0.0_f64, |m, x| m.max(x.abs()))
+    };
+    let sizes: Vec<(usize, f64)> = measure.reads().map(|c| (c, largest(c))).collect();
+    let of = |column: usize| sizes.iter().find(|s| s.0 == column).map_or(0.0, |s| s.1);
+    Ok(measure.gradient(run)?.iter().map(|(_, column, d)| d.abs() * of(*column)).sum())
+}
+
+impl Derivative {
+    /// Of a measure, by equations that were solved: evaluations of the mechanisms around are good to some nine digits, and where what is summed
+    /// up cancels, to a share of its size.
+    pub fn solved(measure: &Measure, run: &Trajectory, value: f64, slopes: Vec<f64>, parameters: &[f64]) -> Result<Self, Diagnostic> {
+        let size = size(measure, run)?;
+        let errors = slopes.iter().zip(parameters).map(|(s, p)| DIGITS * s.abs() + CANCELLED * size / p).collect();
+        Ok(Self { of: measure.text.clone(), value, unit: measure.unit(), slopes, errors })
+    }
+}
+
+/// Share of the size of a measure, per change of a parameter by its own size, up to which two derivatives are the same.
+const EQUAL: f64 = 1e-8;
+
+/// Extremes of a measure that are reached at several instants with derivatives that differ.
+pub fn ties(measure: &Measure, of: &OfRun) -> Option<Diagnostic> {
+    let value = measure.of(&of.run).ok()?;
+    let tied = value.extremes.iter().find(|e| !e.ties.is_empty())?;
+    // Where the other instants have the same derivative it does not matter which is taken.
+    let t = of.run.column("t")?;
+    let size = size(measure, &of.run).unwrap_or(value.value.abs());
+    let differs = of.slopes.iter().zip(&of.sizes).any(|(s, parameter)| {
+        // Derivatives that change nothing when the parameter changes by its own size differ by rounding alone.
+        let rounding = EQUAL * size / parameter;
+        let at = |row: usize| -> Option<f64> {
+            let one =
+                |tr: &Trajectory| Trajectory { columns: tr.columns.clone(), values: tr.values.iter().map(|c| vec![c[row]]).collect() };
+            Some(measure.along(&one(&of.run), &one(s)).ok()?.value.c[1])
+        };
+        let first = at(tied.row);
+        tied.ties.iter().any(|row| match (first, at(*row)) {
+            (Some(a), Some(b)) => (a - b).abs() > 1e-3 * a.abs().max(b.abs()) + rounding,
+            _ => true,
+        })
+    });
+    let times: Vec<String> = tied.ties.iter().take(4).map(|k| fourbar::diagnostic::number(t[*k])).collect();
+    let message = format!(
+        "`{}` is reached at t = {} s and as well at {} s, with other derivatives",
+        tied.of,
+        fourbar::diagnostic::number(tied.t),
+        times.join(", ")
+    );
+    differs.then(|| {
+        Diagnostic::new("W423", message)
+            .time(tied.t)
+            .help("the derivative is that of the first; on one side of the value another instant decides")
+    })
+}

@@ -1,0 +1,87 @@
+//! What changes a mechanism on its way, as its author states it: limits of joints, and events with what they do.
+
+use super::StateExpr;
+use serde::{Deserialize, Serialize};
+
+/// Bounds of a joint that it may touch but not pass.
+#[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct LimitSpec {
+    /// Which coordinate is meant, where the joint has two; left out: its angle.
+    pub of: Option<LimitOf>,
+    /// Least value, m or rad.
+    pub min: Option<f64>,
+    /// Largest value, m or rad.
+    pub max: Option<f64>,
+    /// Least speed, m/s or rad/s.
+    pub speed_min: Option<f64>,
+    /// Largest speed, m/s or rad/s.
+    pub speed_max: Option<f64>,
+    /// Share of the speed that is left after an impact; left out: 0.
+    pub restitution: Option<f64>,
+    /// Where given the limit is a spring that acts beyond it, N/m^exponent or N m/rad^exponent.
+    pub stiffness: Option<f64>,
+    /// Its damping: effort per depth^exponent and speed; left out: from `restitution` and `speed`, or none.
+    pub damping: Option<f64>,
+    /// Exponent of the depth; left out: 1.5.
+    pub exponent: Option<f64>,
+    /// Speed of impact at which a spring with `restitution` has just that.
+    pub speed: Option<f64>,
+}
+
+/// A coordinate that a limit bounds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum LimitOf {
+    /// The angle.
+    Angle,
+    /// The distance.
+    Distance,
+}
+
+/// An expression whose zero changes something.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct EventSpec {
+    /// The expression, over the state.
+    pub when: StateExpr,
+    /// Which of its zeros count.
+    pub direction: Direction,
+    /// Whether it happens once only; left out: where it changes what the mechanism is made of.
+    pub once: Option<bool>,
+    /// How far the expression must have returned before the event can happen again; left out: 0.
+    pub rearm: Option<f64>,
+    /// The event that must have happened before.
+    pub after: Option<String>,
+    /// What is done.
+    pub actions: Vec<ActionSpec>,
+}
+
+/// Which zeros of an expression count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub enum Direction {
+    /// All.
+    #[default]
+    Any,
+    /// Those through which it rises.
+    Rising,
+    /// Those through which it falls.
+    Falling,
+}
+
+/// What an event does.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum ActionSpec {
+    /// A joint, drive or force acts again.
+    Enable(String),
+    /// It acts no more, until it is enabled.
+    Disable(String),
+    /// A joint is held as it is.
+    Lock(String),
+    /// It is free again.
+    Release(String),
+    /// A joint, drive or force is gone for good.
+    Remove(String),
+    /// An input or a state takes a value.
+    Set(String, StateExpr),
+    /// The run ends.
+    Stop,
+}
