@@ -105,6 +105,45 @@ fn friction_on_loads_that_are_not_unique_leaves_the_motion_open() {
     assert!(!v.verdict.words.iter().any(|w| w.contains("Newton's and Euler's")), "{:?}", v.verdict.words);
 }
 
+/// An arm that swings from rest at -0.5 rad to a stop, where it keeps 60 % of its speed.
+fn arm_with_stop(stop: f64) -> Verification {
+    let model = parse(&format!(
+        "
+fourbar: 1
+gravity: [0, 0, -9.81]
+bodies: {{arm: {{mass: 1, inertia: [1e-2, 1e-2, 1e-3], at: [{x:?}, 0, {z:?}], orientation: {{axis: [0, 1, 0], angle: 0.5}}}}}}
+joints: {{pin: {{type: revolute, bodies: [ground, arm], at: [0, 0, 0], axis: [0, -1, 0], limits: {{max: {limit:?}, restitution: 0.6}}}}}}
+study: {{analysis: dynamics, t_end: 1.2, output_step: 0.02, tol: 1e-9}}",
+        x = -0.5 * 0.5_f64.sin(),
+        z = -0.5 * 0.5_f64.cos(),
+        limit = 0.5 + stop,
+    ));
+    let settings = Settings { patience: Duration::from_secs(3), ..Settings::of(&model) };
+    verify(&model, &settings, &|_| {}).unwrap_or_else(|d| panic!("{stop}: {d}"))
+}
+
+#[test]
+fn events_are_met_in_the_same_order_at_the_same_times() {
+    let mut random = fourbar::random::Random(1203);
+    for _ in 0..4 {
+        let stop = 0.15 + 0.25 * random.number().abs();
+        let v = arm_with_stop(stop);
+        assert_eq!(v.verdict.word, Word::Agreed, "{stop}: {:?}", v.verdict.words);
+        let words = v.verdict.words.iter().find(|w| w.contains("in the same order")).unwrap_or_else(|| panic!("{:?}", v.verdict.words));
+        let apart: f64 = words.split("at most ").nth(1).and_then(|w| w.split(' ').next()?.parse().ok()).expect("a time");
+        assert!(apart < 1e-8, "{stop}: {words}");
+        assert!(!v.verdict.words.iter().any(|w| w.contains("grazing")), "{:?}", v.verdict.words);
+    }
+}
+
+/// A stop a little before the end of the swing is hit or not, as rounding has it.
+#[test]
+fn a_grazing_impact_is_reported_as_such() {
+    let v = arm_with_stop(0.5 - 1e-7);
+    assert!(v.verdict.words.iter().any(|w| w.contains("`pin.max`") && w.contains("is grazing")), "{:?}", v.verdict.words);
+    assert_ne!(v.verdict.word, Word::NotAgreed, "{:?}", v.verdict.words);
+}
+
 #[test]
 fn the_error_expected_of_a_tight_run_is_not_too_small() {
     use fourbar_testing::mechanism::{Recipe, mechanism};

@@ -67,6 +67,9 @@ pub struct Diagnostic {
     /// Time of a failure during a run, in seconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time: Option<f64>,
+    /// The largest gap that remains where joints cannot be closed, in metres.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gap: Option<f64>,
     /// Where the element is in its file, where it came from one.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub place: Option<Box<FilePlace>>,
@@ -75,7 +78,16 @@ pub struct Diagnostic {
 impl Diagnostic {
     /// A diagnostic with a code and a message.
     pub fn new(code: &'static str, message: impl Into<String>) -> Self {
-        Self { code: Code(code), message: message.into(), at: None, help: String::new(), names: Vec::new(), time: None, place: None }
+        Self {
+            code: Code(code),
+            message: message.into(),
+            at: None,
+            help: String::new(),
+            names: Vec::new(),
+            time: None,
+            gap: None,
+            place: None,
+        }
     }
     /// The path of the element.
     pub fn at(mut self, path: impl Into<String>) -> Self {
@@ -100,6 +112,11 @@ impl Diagnostic {
     /// The time of a failure.
     pub fn time(mut self, t: f64) -> Self {
         self.time = Some(t);
+        self
+    }
+    /// The largest gap that remains, in metres.
+    pub fn gap(mut self, gap: f64) -> Self {
+        self.gap = Some(gap);
         self
     }
     /// Line in its file, counted from one; zero where it has none.

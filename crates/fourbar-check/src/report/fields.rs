@@ -1,6 +1,6 @@
 //! The findings of `check` as one JSON object, in SI units and radians.
 
-use super::{Findings, depth, floating, idle_drives, in_time};
+use super::{Findings, depth, floating, idle_drives, in_time, inertia};
 use crate::explain::sweep::{Event, Sweep};
 use fourbar::analysis::assembly::modes::Mode;
 use fourbar::analysis::rank::{FreeMotion, Mobility, TOLERANCE};
@@ -49,6 +49,7 @@ pub fn fields(model: &Model, f: &Findings) -> Value {
             json!({"name": f.name, "applies": why.is_none(), "why_not": why, "integrators": f.integrators})
         }).collect::<Vec<_>>(),
     });
+    object["inertia"] = inertia::fields(model);
     object["redundant_sets"] = json!(e.sets);
     object["cures"] = json!({"exchanges": e.cures, "rows_left": e.uncured});
     object["reactions_not_unique"] = Value::Object(not_unique);

@@ -1,6 +1,7 @@
 //! The report of `check`: all findings, as text for people and as one object for programs.
 
 mod fields;
+mod inertia;
 mod motion;
 mod words;
 

@@ -1,7 +1,6 @@
 //! The text of `check`: the most important findings first, the rest on request.
 
-use super::motion;
-use super::{Findings, depth, floating, idle_drives, in_time};
+use super::{Findings, depth, floating, idle_drives, in_time, inertia, motion};
 use crate::explain::stress::{Agreement, Explained, When};
 use crate::explain::sweep::{Event, Kind, Sweep};
 use crate::text::{self, joined, names, wrapped};
@@ -53,6 +52,7 @@ pub fn facts(model: &Model, f: &Findings, all: bool) -> Facts {
     singular(&mut facts, model, f, most);
     modes(&mut facts, model, f, most);
     structure(&mut facts, model, f, all);
+    masses(&mut facts, model, most, all);
     switches(&mut facts, model);
     if fine {
         facts.add("start", &text);
@@ -493,6 +493,21 @@ fn structure(facts: &mut Facts, model: &Model, f: &Findings, all: bool) {
     }
     if groups.len() > FEW {
         facts.add("", &format!("and {} more groups of bodies not joined to the ground", groups.len() - FEW));
+    }
+}
+
+/// Mass properties: of all bodies, or of those whose principal axes are not the axes of their frame.
+fn masses(facts: &mut Facts, model: &Model, most: usize, all: bool) {
+    let bodies: Vec<_> = model.bodies.iter().skip(1).filter(|b| all || inertia::is_turned(b)).collect();
+    for (k, b) in bodies.iter().take(most).enumerate() {
+        facts.add(if k == 0 { "inertia" } else { "" }, &inertia::sentence(b));
+    }
+    if bodies.len() > most {
+        let more = match bodies.len() - most {
+            1 => "1 more body whose principal axes are".into(),
+            n => format!("{n} more bodies whose principal axes are"),
+        };
+        facts.add("", &format!("and {more} not those of the frame"));
     }
 }
 

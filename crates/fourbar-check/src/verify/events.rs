@@ -3,11 +3,11 @@
 use super::{Member, Ran, Verdict, Word, impatient};
 use fourbar::analysis::assembly::Assembled;
 use fourbar::diagnostic::Diagnostic;
-use fourbar::event::Action;
+use fourbar::event::{Action, Bounded, Limit};
 use fourbar::events::{Advanced, Eventful, Happened, Kind};
 use fourbar::inputs::Plan;
-use fourbar::model::Model;
-use fourbar::motion::Outcome;
+use fourbar::model::{JointCoordinate, Model};
+use fourbar::motion::{Instant, Outcome};
 use fourbar::state::Configuration;
 use fourbar::study::Study;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use std::time::{Duration, Instant as Clock};
 
 /// Output times this near to an event, in shares of the study, are compared as they are before it.
 const NEAR: f64 = 1e-6;
-/// Impacts slower than this share of the fastest one hang on rounding: a little more or less and there is none.
+/// Impacts slower than this share of the fastest motion depend on rounding: with a little more or less speed there is none.
 const GRAZING: f64 = 1e-3;
 
 /// One run at the output times.
@@ -99,6 +99,12 @@ fn comparable(events: &[Happened]) -> Vec<&Happened> {
     list
 }
 
+/// Largest speed of a body, m/s, and largest angular velocity, rad/s.
+fn fastest(sample: &[Instant]) -> [f64; 2] {
+    let all = sample.iter().flat_map(|s| &s.v);
+    all.fold([0.0, 0.0], |[v, w], twist| [twist.v.norm().max(v), twist.w.norm().max(w)])
+}
+
 /// Says whether all formulations met the same events, and how far their times are apart.
 pub(super) fn compare(model: &Model, results: &[Result<Member, Diagnostic>], verdict: &mut Verdict) {
     if !model.has_events() {
@@ -107,9 +113,17 @@ pub(super) fn compare(model: &Model, results: &[Result<Member, Diagnostic>], ver
     let ran: Vec<&Member> = results.iter().flatten().filter(|r| r.stopped.is_none()).collect();
     let Some(best) = ran.iter().find(|r| !r.second_order).or(ran.first()) else { return };
     let own = comparable(&best.events);
-    let speed = |h: &Happened| h.speed[0].abs().max(h.speed[1].abs());
-    let fastest = best.events.iter().fold(0.0_f64, |m, h| m.max(speed(h)));
-    let grazing = best.events.iter().find(|h| h.kind == Kind::Impact && speed(h) < GRAZING * fastest);
+    let fastest = fastest(&best.sample);
+    let turns = |h: &Happened| {
+        let angle = |l: &Limit| matches!(l.of, Bounded::Position(JointCoordinate::Angle) | Bounded::Rate(JointCoordinate::Angle));
+        model.limits.iter().any(|l| l.name == h.name && angle(l))
+    };
+    let grazes = |h: &&Happened| {
+        let speed = h.speed[0].abs().max(h.speed[1].abs());
+        h.kind == Kind::Impact && speed < GRAZING * fastest[usize::from(turns(h))]
+    };
+    // One that only some formulations met counts as well.
+    let grazing = ran.iter().flat_map(|r| r.events.iter().find(grazes)).min_by(|a, b| a.t.total_cmp(&b.t));
     let limit = grazing.map_or(f64::INFINITY, |h| h.t);
     let mut apart = [0.0_f64; 2];
     let mut other = None;

@@ -210,7 +210,8 @@ impl<'a> Told<'a> {
     fn failures(&self) -> Vec<(usize, String, Vec<String>)> {
         let topology = Topology::new(&self.subject.input.model);
         let joints = &self.subject.input.model.joints;
-        let mut groups: BTreeMap<String, (usize, String, Vec<String>)> = BTreeMap::new();
+        // Of one kind of failure: how many, the widest gap, the message of the first, the names.
+        let mut groups: BTreeMap<String, (usize, f64, String, Vec<String>)> = BTreeMap::new();
         for o in self.samples.values() {
             let Some(d) = &o.problem else { continue };
             // The loop of the first joint that is named tells more than the joint, which is where the gap was pushed to.
@@ -219,15 +220,19 @@ impl<'a> Told<'a> {
                 (Status::NotAssembled, Some(l)) => {
                     let names: Vec<String> = l.joints.iter().map(|&j| joints[j].name.clone()).collect();
                     let words = names.iter().map(|n| format!("`{n}`")).collect::<Vec<_>>().join("-");
-                    (format!("loop {words} cannot be closed"), names)
+                    (format!("cannot be assembled: loop {words}"), names)
                 }
                 _ => (format!("{} ({})", o.status.word(), d.code), d.names.clone()),
             };
-            let entry = groups.entry(key).or_insert((0, d.message.clone(), names));
+            let entry = groups.entry(key).or_insert((0, 0.0, d.message.clone(), names));
             entry.0 += 1;
+            entry.1 = entry.1.max(d.gap.unwrap_or(0.0));
         }
-        let mut list: Vec<_> =
-            groups.into_iter().map(|(key, (n, message, names))| (n, format!("{key}, as in: {message}"), names)).collect();
+        let words = |key: String, gap: f64, message: &str| match gap {
+            gap if gap > 0.0 && key.contains("loop") => format!("{key} stays open by up to {} mm", number(1e3 * gap)),
+            _ => format!("{key}, as in: {message}"),
+        };
+        let mut list: Vec<_> = groups.into_iter().map(|(key, (n, gap, message, names))| (n, words(key, gap, &message), names)).collect();
         list.sort_by_key(|(n, ..)| std::cmp::Reverse(*n));
         list
     }

@@ -503,7 +503,8 @@ fn impossible(model: &Model, p: &mut Problem, q: &[Pose], start: &Configuration)
     } else {
         format!("the mechanism cannot be assembled as drawn{flipped}")
     };
-    Diagnostic::new("S211", message).names(gaps.iter().map(|g| g.name.clone())).help(
+    let widest = gaps.iter().map(|g| g.distance).fold(0.0, f64::max);
+    Diagnostic::new("S211", message).names(gaps.iter().map(|g| g.name.clone())).gap(widest).help(
         "check the lengths of the links around these joints, the drive values at t = 0 and `hold:`; or start closer to the intended pose",
     )
 }
