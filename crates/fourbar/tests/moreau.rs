@@ -346,7 +346,7 @@ fn a_heap_of_balls_stays_in_its_box() {
 /// Joints carry impacts through a chain that falls into a box.
 #[test]
 fn a_chain_falls_into_a_tray() {
-    let n = 20;
+    let n = 100;
     let mut text = String::from("fourbar: 1\ngravity: [0, 0, -9.81]\nbodies:\n");
     for k in 0..n {
         text += &format!(
@@ -366,13 +366,14 @@ fn a_chain_falls_into_a_tray() {
             0.075 + 0.05 * k as f64
         );
     }
-    text += "contacts:\n  self: {among: ['link*'], radius: 0.02, friction: 0.3}\n  tray: {between: [{body: 'link*', radius: 0.02}, {body: ground, box: [0.3, 0.3, 3], at: [0, 0, 1.5], inside: true}], friction: 0.4, restitution: 0.1}\nstudy: {t_end: 0.6, output_step: 20 ms}\n";
+    text += "contacts:\n  self: {among: ['link*'], radius: 0.02, friction: 0.3}\n  tray: {between: [{body: 'link*', radius: 0.02}, {body: ground, box: [0.3, 0.3, 6], at: [0, 0, 3], inside: true}], friction: 0.4, restitution: 0.1}\nstudy: {t_end: 0.6, output_step: 20 ms}\n";
     let model = parse(&text);
     let (t, report) = run(&model, &stepped(&model, 5e-4));
     println!("{:?}", report.work);
     assert!(column(&t, "error.position").iter().all(|e| *e < 1e-6));
     let total = column(&t, "energy.total");
-    assert!(total.last().expect("rows") < &(0.6 * total[0]), "{total:?}");
+    grows_by_at_most(&t, 1e-4, "a chain");
+    assert!(total.last().expect("rows") < &(0.999 * total[0]), "{total:?}");
     for k in 0..n {
         assert!(last(&t, &format!("link{k}.r.z")) > 0.015);
     }

@@ -117,7 +117,8 @@ pub fn run(arguments: &[String]) -> Result<(), String> {
     if let Some(file) = points {
         std::fs::write(file, told).map_err(|e| format!("{file}: {e}"))?;
     }
-    let mut report = Report::new(page, title)?;
+    let command = if drawn.is_some() { "cargo xtask study auto --drawn 100" } else { "cargo xtask study auto" };
+    let mut report = Report::new(page, title)?.made_by(command);
     report.text(intro);
     report.text(
         "Every formulation is run over a range of tolerances, and its largest error at output times (of a position relative to the size \

@@ -40,6 +40,14 @@ impl Report {
         Self::at(folder.join("README.md"), folder, String::new(), name, title)
     }
 
+    /// The command that makes the page, where it is not that of its name.
+    pub fn made_by(mut self, command: &str) -> Self {
+        let (first, rest) = self.text.split_once("Made by `").unwrap_or(("", ""));
+        let after = rest.split_once('`').map_or("", |r| r.1);
+        self.text = format!("{first}Made by `{command}`{after}");
+        self
+    }
+
     /// A page without figures, `docs/studies/NAME.md`.
     pub fn single(name: &str, title: &str) -> Result<Self, String> {
         let folder = root().join("docs/studies");

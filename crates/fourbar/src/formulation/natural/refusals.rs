@@ -67,7 +67,9 @@ pub fn applies(model: &Model) -> Result<(), Diagnostic> {
             let joint = &model.joints[joint].name;
             return Err(Diagnostic::new(
                 "S282",
-                format!("friction `{name}` depends on the load of joint `{joint}`, which natural coordinates do not support"),
+                format!(
+                    "friction `{name}` depends on the load of joint `{joint}`; in natural coordinates the bodies of a joint share its points, and no unknown is its load"
+                ),
             )
             .names([name.clone(), joint.clone()])
             .at(format!("forces.{name}"))
