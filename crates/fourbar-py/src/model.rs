@@ -235,6 +235,9 @@ impl Core {
             "points" => m.points.iter().map(|x| x.0.as_str()).collect(),
             "states" => m.states.iter().map(|x| x.name.as_str()).collect(),
             "outputs" => m.outputs.iter().map(|x| x.name.as_str()).collect(),
+            "events" => m.events.iter().map(|x| x.name.as_str()).collect(),
+            // Rigid ones are apart in the built mechanism, and compliant ones are among its forces: the file has both in order.
+            "contacts" => self.loaded.spec.contacts.iter().map(|x| x.0.as_str()).collect(),
             _ => Vec::new(),
         }
     }

@@ -98,6 +98,8 @@ def test_names_of_all_sections():
     assert model.joint_kinds == {"O": ("revolute", "ground", "bob")}
     assert fourbar.load("fourbar").drives == ("motor",)
     assert fourbar.load("bicycle").constraints == ("road_r", "road_f")
+    assert fourbar.load("event_catapult").events == ("latched", "fired", "thrown", "landed")
+    assert model.contacts == () and model.events == ()
     assert (model.t_end, model.output_step) == (4.0, 0.02)
     assert "natural" in fourbar.formulations()
 
@@ -153,14 +155,121 @@ def every_element():
     b.actuator("act", "j13", "u").bushing("bu", on(g), on("b7"), stiffness=[1] * 6).friction("fr", "j0", viscous=0.1)
     b.output("twice", "2*j0.angle").own_state("z", "-z", start=1).point("p", on("b3", [0, 0, 1])).trace("p")
     b.table("lift", [[0, 0], [1, 1], [2, 0]]).function("ramp", "min(t, 1)")
+    b.limits("j0", min="-90 deg", max=1.5, restitution=0.2).belt("belt", "j0", "j13", ["40 mm", 0.06], crossed=True)
+    b.springy_stop("stop", "j1", min=-1, max=1, stiffness=1e4, exponent=2)
+    b.rope("over", on(g), on("b10"), length=20, stiffness=10, via=[on(g, [5, 0, 3]), on("b8", [0, 0, 3])])
+    b.contact("floor", fourbar.side("b14", at=[0, 0, 0], radius=0.1), fourbar.plane(at=[0, 0, -3], normal=[0, 0, 1]), restitution=0.5)
+    b.contact("heap", among=["b5", "b6"], radius=0.1, friction={"coulomb": 0.3, "speed": 0.01}, stiffness=1e5)
+    b.event("late", "t - 1", [{"disable": "s"}, {"set": {"u": 0}}], direction="rising", once=True)
+    b.event("end", "b5.z + 10", {"stop": True}, after="late")
+    b.path("line", "p", through=[[3, 0, 1], [3.1, 0, 1], [3.2, 0, 1]], duration=1, keep=["j0"]).motor("m", "j3", rated=10, ratio=5)
+    b.plot("j0.angle", "j1.distance").plot_over("p.z", "p.x").follow("b0").columns("*.angle", "p")
     # Parameters and inputs may come in any order.
     b.input("u", unit="N*m")
     return b
+
+
+# What `every_element` makes with the methods of contacts, events, limits, paths, motors and views, as files state it.
+STATED = """
+joints:
+  j0: {type: revolute, bodies: [ground, b0], at: [0, 0, 0], axis: [0, 1, 0], limits: {min: -90 deg, max: 1.5, restitution: 0.2}}
+  belt: {type: belt, joints: [j0, j13], radii: [40 mm, 0.06], crossed: true}
+forces:
+  stop: {type: stop, joint: j1, min: -1, max: 1, stiffness: 1e4, exponent: 2}
+  over:
+    type: rope
+    between: [{body: ground, at: [0, 0, 0]}, {body: b10, at: [0, 0, 0]}]
+    via: [{body: ground, at: [5, 0, 3]}, {body: b8, at: [0, 0, 3]}]
+    length: 20
+    stiffness: 10
+contacts:
+  floor: {between: [{body: b14, radius: 0.1}, {plane: {at: [0, 0, -3]}}], restitution: 0.5}
+  heap: {among: [b5, b6], radius: 0.1, friction: {coulomb: 0.3, speed: 0.01}, stiffness: 1e5}
+events:
+  late: {when: t - 1, do: [{disable: s}, {set: {u: 0}}], direction: rising, once: true}
+  end: {when: b5.z + 10, do: [{stop: true}], after: late}
+paths: {line: {point: p, through: [[3, 0, 1], [3.1, 0, 1], [3.2, 0, 1]], duration: 1, keep: [j0]}}
+motors: {m: {joint: j3, rated: 10, ratio: 5}}
+view: {trace: [p], plots: [[j0.angle, j1.distance], {x: p.x, y: p.z}], follow: b0}
+results: {columns: ['*.angle', p]}
+"""
 
 
 def test_every_method_of_the_builder_makes_what_files_have():
     model = every_element().build()
     kinds = {kind for kind, _, _ in model.joint_kinds.values()}
     assert len(kinds) == 13, kinds
-    assert model.forces == ("s", "r", "ts", "f", "q", "act", "bu", "fr")
+    assert model.forces[:10] == ("s", "r", "ts", "f", "q", "act", "bu", "fr", "stop", "over")
     assert model.constraints == ("disk", "knife")
+    assert model.contacts == ("floor", "heap") and model.events == ("late", "end")
+
+
+def test_a_built_mechanism_is_the_one_that_a_file_states(tmp_path):
+    yaml = pytest.importorskip("yaml")
+    built = every_element()
+    file = built.to_dict()
+    # The same file with these elements as their author would write them.
+    for section, elements in yaml.safe_load(STATED).items():
+        file[section] = {**file.get(section, {}), **elements}
+    built.build().save(tmp_path / "built.yaml")
+    fourbar.loads(yaml.safe_dump(file, sort_keys=False)).save(tmp_path / "stated.yaml")
+    assert (tmp_path / "built.yaml").read_text() == (tmp_path / "stated.yaml").read_text()
+
+
+def test_limits_are_given_to_joints_or_after_them():
+    def ball():
+        return fourbar.Mechanism(gravity=[0, 0, -10]).body("ball", mass=1, inertia=[1, 1, 1], at=[0, 0, 1])
+
+    axis = {"at": [0, 0, 1], "axis": [0, 0, 1]}
+    after = ball().prismatic("fall", fourbar.GROUND, "ball", **axis).limits("fall", min=-1, restitution=0.5)
+    inside = ball().prismatic("fall", fourbar.GROUND, "ball", **axis, limits={"min": -1, "restitution": 0.5})
+    assert after.to_dict() == inside.to_dict()
+    # It falls through a metre, and rises to a quarter of it.
+    r = after.build().run(0.8, output_step=0.01)
+    height = r["ball.r.z"]
+    assert height.min() > -1e-9 and height[r.t > 0.5].max() == pytest.approx(0.25, abs=1e-3)
+    with pytest.raises(ValueError, match="already"):
+        inside.limits("fall", max=1)
+    with pytest.raises(ValueError, match="no joint `rise` yet"):
+        inside.limits("rise", max=1)
+    # A rope is a distance that has a largest value.
+    rope = ball().distance_joint("rope", fourbar.on(fourbar.GROUND, [0, 0, 2]), fourbar.on("ball"), limits={"max": 1.5})
+    assert rope.build().run(1)["ball.r.z"].min() == pytest.approx(0.5, abs=1e-6)
+
+
+def test_contacts_and_events_of_the_builder_act():
+    m = fourbar.Mechanism("Dropped ball", gravity=[0, 0, -10]).body("ball", mass=1, inertia=[1, 1, 1], at=[0, 0, 1])
+    m.contact("floor", fourbar.side("ball", radius=0.5), fourbar.plane(), restitution=0.5)
+    m.event("top", "ball.vz", {"stop": True}, direction="falling")
+    model = m.build()
+    assert model.contacts == ("floor",) and model.events == ("top",)
+    sim = model.simulation()
+    sim.advance(2)
+    # It falls through half a metre and rises to an eighth.
+    assert sim.ended_by == "top" and sim.t == pytest.approx(1.5 * (2 * 0.5 / 10) ** 0.5, abs=1e-8)
+    assert sim.body("ball").position[2] == pytest.approx(0.625, abs=1e-8)
+    assert "1 contacts, 1 events" in repr(m)
+
+
+def test_a_contact_needs_two_sides_or_balls_among_each_other():
+    m = fourbar.Mechanism().body("ball", mass=1, inertia=[1, 1, 1])
+    ball = fourbar.side("ball", radius=0.1)
+    for wrong in ({}, {"first": ball}, {"first": ball, "second": fourbar.plane(), "among": ["ball"]}):
+        with pytest.raises(TypeError, match="two sides"):
+            m.contact("floor", **wrong)
+    assert fourbar.side(["a", "b"], box=[1, 1, 1]) == {"bodies": ["a", "b"], "box": [1, 1, 1]}
+
+
+def test_a_belt_and_a_rope_over_pulleys_move_as_in_closed_form():
+    m = fourbar.Mechanism("Belt").body("small", mass=1, inertia=[1, 1, 1]).body("large", mass=1, inertia=[1, 1, 1], at=[1, 0, 0])
+    m.revolute("a", fourbar.GROUND, "small", at=[0, 0, 0], axis=[0, 1, 0]).revolute("b", fourbar.GROUND, "large", at=[1, 0, 0], axis=[0, 1, 0])
+    m.belt("belt", "a", "b", [0.04, 0.06]).drive("turn", "a", angle="3*t")
+    r = m.build().run(1)
+    np.testing.assert_allclose(r["b.angle"], 2 * r.t, atol=1e-10)
+    # A weight on a rope over two pulleys hangs deeper by its weight over the stiffness.
+    m = fourbar.Mechanism("Rope", gravity=[0, 0, -10]).body("weight", mass=1, inertia=[1, 1, 1], at=[1, 0, -1])
+    m.prismatic("guide", fourbar.GROUND, "weight", at=[1, 0, -1], axis=[0, 0, 1])
+    on = fourbar.on
+    m.rope("rope", on(fourbar.GROUND, [0, 0, -1]), on("weight"), via=[on(fourbar.GROUND), on(fourbar.GROUND, [1, 0, 0])], length=3, stiffness=100)
+    rest = m.build().equilibrium()
+    assert rest.state.joint("guide").distance == pytest.approx(-0.1, abs=1e-8)

@@ -28,7 +28,7 @@ from collections.abc import Mapping as _Mapping
 
 from . import _fourbar
 from ._answers import Check, Equilibria, Equilibrium, Linear, Mode, Modes, Verification
-from ._builder import GROUND, Mechanism, drawn, on
+from ._builder import GROUND, Mechanism, drawn, on, plane, side
 from ._errors import ColumnError, Diagnostic, FourbarError, FourbarWarning
 from ._fourbar import BodyState, DriveState, Energy, JointState, Simulation, State
 from ._model import Model, examples, explain, formulations, load, loads
@@ -45,5 +45,5 @@ __all__ = [
     "BodyState", "Check", "ColumnError", "Diagnostic", "DriveState", "Energy", "Equilibria", "Equilibrium", "FourbarError",
     "FourbarWarning", "GROUND", "Inverse", "JointState", "Linear", "Linkage", "Mechanism", "Mode", "Model", "Modes", "Optimum", "Report",
     "Result", "Sensitivities", "Simulation", "State", "Study", "Sweep", "Tolerance", "Verification", "drawn", "examples", "explain",
-    "formulations", "load", "loads", "on", "report", "synthesize",
+    "formulations", "load", "loads", "on", "plane", "report", "side", "synthesize",
 ]  # fmt: skip

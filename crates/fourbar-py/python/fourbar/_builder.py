@@ -17,6 +17,8 @@ Number = float | str
 Vector = Sequence[Number] | Any
 """Numbers; arrays of numpy are taken too."""
 Place = Mapping[str, Any] | Sequence[Number]
+Limits = Mapping[str, Any]
+"""Bounds of a joint, with the keys of `Mechanism.limits`."""
 
 
 def on(body: str, at: Vector = (0, 0, 0)) -> dict[str, Any]:
@@ -27,6 +29,24 @@ def on(body: str, at: Vector = (0, 0, 0)) -> dict[str, Any]:
 def drawn(body: str, at: Vector) -> dict[str, Any]:
     """A place on a body, by where it is drawn in the world."""
     return {"body": body, "world": at}
+
+
+def side(body: str | Sequence[str], **shape: Any) -> dict[str, Any]:
+    """A body's side of a contact, in its own frame.
+
+    Its shape is a ball (`at`, `radius`), a rim (`at`, `axis`, `radius`), `corners`, a `box`, a convex `polygon` or a `curve`;
+    ``inside=True`` makes a ball or box hollow. Several bodies have the same shape: ``"ball*"``, or a list of names.
+
+    >>> import fourbar
+    >>> fourbar.side("foot", radius="10 mm")
+    {'body': 'foot', 'radius': '10 mm'}
+    """
+    return {"body" if isinstance(body, str) else "bodies": body, **shape}
+
+
+def plane(body: str = GROUND, *, at: Vector = (0, 0, 0), normal: Vector = (0, 0, 1)) -> dict[str, Any]:
+    """A plane of a body as a side of a contact; its normal points away from the body."""
+    return {"plane": {"body": body, "at": at, "normal": normal}}
 
 
 def _plain(value: Any, path: str) -> Any:
@@ -151,6 +171,26 @@ class Mechanism:
         self._file.setdefault("view", {}).setdefault("trace", []).extend(names)
         return self
 
+    def plot(self, *columns: str) -> Mechanism:
+        """A plot that pages show first: columns over time."""
+        self._file.setdefault("view", {}).setdefault("plots", []).append(list(columns))
+        return self
+
+    def plot_over(self, y: str, x: str) -> Mechanism:
+        """A plot that pages show first: one column over another."""
+        self._file.setdefault("view", {}).setdefault("plots", []).append({"x": x, "y": y})
+        return self
+
+    def follow(self, body: str) -> Mechanism:
+        """The body that the camera of pages keeps in the middle."""
+        self._file.setdefault("view", {})["follow"] = body
+        return self
+
+    def columns(self, *patterns: str) -> Mechanism:
+        """Columns of results to keep, such as ``motor.effort``, ``tip`` or ``*.angle``; without any, all."""
+        self._file.setdefault("results", {}).setdefault("columns", []).extend(patterns)
+        return self
+
     def study(self, **keys: Any) -> Mechanism:
         """What a run computes: ``analysis``, ``t_end``, ``output_step``, ``formulation``, ``integrator``, ``step``, ``tol``, ``options``."""
         self._file.setdefault("study", {}).update({k: _plain(v, f"study.{k}") for k, v in keys.items() if v is not None})
@@ -190,33 +230,56 @@ class Mechanism:
     def _pair(self, name: str, type: str, base: str, moving: str, **keys: Any) -> Mechanism:
         return self.joint(name, type, bodies=[base, moving], **keys)
 
-    def revolute(self, name: str, base: str, moving: str, *, at: Any = None, axis: Any = None, frames: Any = None) -> Mechanism:
+    def revolute(
+        self, name: str, base: str, moving: str, *, at: Any = None, axis: Any = None, frames: Any = None, limits: Limits | None = None
+    ) -> Mechanism:
         """A hinge between a base and a moving body."""
-        return self._pair(name, "revolute", base, moving, at=at, axis=axis, frames=frames)
+        return self._pair(name, "revolute", base, moving, at=at, axis=axis, frames=frames, limits=limits)
 
-    def prismatic(self, name: str, base: str, moving: str, *, at: Any = None, axis: Any = None, frames: Any = None) -> Mechanism:
+    def prismatic(
+        self, name: str, base: str, moving: str, *, at: Any = None, axis: Any = None, frames: Any = None, limits: Limits | None = None
+    ) -> Mechanism:
         """A slide that does not turn."""
-        return self._pair(name, "prismatic", base, moving, at=at, axis=axis, frames=frames)
+        return self._pair(name, "prismatic", base, moving, at=at, axis=axis, frames=frames, limits=limits)
 
-    def cylindrical(self, name: str, base: str, moving: str, *, at: Any = None, axis: Any = None, frames: Any = None) -> Mechanism:
+    def cylindrical(
+        self, name: str, base: str, moving: str, *, at: Any = None, axis: Any = None, frames: Any = None, limits: Limits | None = None
+    ) -> Mechanism:
         """Slides along its axis and turns about it."""
-        return self._pair(name, "cylindrical", base, moving, at=at, axis=axis, frames=frames)
+        return self._pair(name, "cylindrical", base, moving, at=at, axis=axis, frames=frames, limits=limits)
 
-    def screw(self, name: str, base: str, moving: str, lead: Number, *, at: Any = None, axis: Any = None, frames: Any = None) -> Mechanism:
+    def screw(
+        self,
+        name: str,
+        base: str,
+        moving: str,
+        lead: Number,
+        *,
+        at: Any = None,
+        axis: Any = None,
+        frames: Any = None,
+        limits: Limits | None = None,
+    ) -> Mechanism:
         """Slides along its axis by `lead` metres a turn."""
-        return self._pair(name, "screw", base, moving, lead=lead, at=at, axis=axis, frames=frames)
+        return self._pair(name, "screw", base, moving, lead=lead, at=at, axis=axis, frames=frames, limits=limits)
 
-    def planar(self, name: str, base: str, moving: str, *, at: Any = None, axis: Any = None, frames: Any = None) -> Mechanism:
+    def planar(
+        self, name: str, base: str, moving: str, *, at: Any = None, axis: Any = None, frames: Any = None, limits: Limits | None = None
+    ) -> Mechanism:
         """Moves in a plane and turns about its normal, the axis."""
-        return self._pair(name, "planar", base, moving, at=at, axis=axis, frames=frames)
+        return self._pair(name, "planar", base, moving, at=at, axis=axis, frames=frames, limits=limits)
 
-    def point_on_line(self, name: str, base: str, moving: str, *, at: Any = None, axis: Any = None, frames: Any = None) -> Mechanism:
+    def point_on_line(
+        self, name: str, base: str, moving: str, *, at: Any = None, axis: Any = None, frames: Any = None, limits: Limits | None = None
+    ) -> Mechanism:
         """A point of the moving body stays on a line of the base."""
-        return self._pair(name, "point-on-line", base, moving, at=at, axis=axis, frames=frames)
+        return self._pair(name, "point-on-line", base, moving, at=at, axis=axis, frames=frames, limits=limits)
 
-    def point_on_plane(self, name: str, base: str, moving: str, *, at: Any = None, axis: Any = None, frames: Any = None) -> Mechanism:
+    def point_on_plane(
+        self, name: str, base: str, moving: str, *, at: Any = None, axis: Any = None, frames: Any = None, limits: Limits | None = None
+    ) -> Mechanism:
         """A point of the moving body stays in a plane of the base; the axis is its normal."""
-        return self._pair(name, "point-on-plane", base, moving, at=at, axis=axis, frames=frames)
+        return self._pair(name, "point-on-plane", base, moving, at=at, axis=axis, frames=frames, limits=limits)
 
     def point_on_curve(
         self, name: str, base: str, moving: str, curve: str, at: Any, *, radius: Number | None = None, side: str | None = None
@@ -236,9 +299,11 @@ class Mechanism:
         """A cross joint: one axis fixed in the base, one in the moving body."""
         return self._pair(name, "universal", base, moving, at=at, axes=axes, frames=frames)
 
-    def distance_joint(self, name: str, from_: Place, to: Place, *, length: Number | None = None) -> Mechanism:
-        """Keeps the distance of two places; default: as drawn."""
-        return self.joint(name, "distance", from_=from_, to=to, length=length)
+    def distance_joint(
+        self, name: str, from_: Place, to: Place, *, length: Number | None = None, limits: Limits | None = None
+    ) -> Mechanism:
+        """Keeps the distance of two places; default: as drawn. With `limits` the distance is free between them."""
+        return self.joint(name, "distance", from_=from_, to=to, length=length, limits=limits)
 
     def angle_joint(self, name: str, base: str, moving: str, axes: Any, *, angle: Number | None = None) -> Mechanism:
         """Keeps the angle of two directions; default: as drawn."""
@@ -248,15 +313,84 @@ class Mechanism:
         """Ties the coordinates of two joints: that of the second is `ratio` times that of the first."""
         return self.joint(name, "gear", joints=[first, second], ratio=ratio, carrier=carrier)
 
+    def belt(
+        self, name: str, first: str, second: str, radii: Vector, *, crossed: bool | None = None, carrier: str | None = None
+    ) -> Mechanism:
+        """Ties the angles of two wheels by a belt or a chain over their `radii`; a `crossed` one turns them in opposite directions."""
+        return self.joint(name, "belt", joints=[first, second], radii=radii, crossed=crossed, carrier=carrier)
+
     def rack(self, name: str, revolute: str, prismatic: str, radius: Number) -> Mechanism:
         """Ties a turn to a slide by a pitch radius."""
         return self.joint(name, "rack", joints=[revolute, prismatic], radius=radius)
+
+    def limits(
+        self,
+        joint: str,
+        *,
+        min: Number | None = None,
+        max: Number | None = None,
+        speed_min: Number | None = None,
+        speed_max: Number | None = None,
+        of: str | None = None,
+        restitution: Number | None = None,
+        stiffness: Number | None = None,
+        damping: Number | None = None,
+        exponent: Number | None = None,
+        speed: Number | None = None,
+    ) -> Mechanism:
+        """Bounds that a joint, added before, may touch but not pass; they can also be given to the joint as a dictionary ``limits``.
+
+        They are rigid, or with a `stiffness` springs beyond the bounds. ``speed_min=0`` makes a one-way joint. of: ``"angle"`` or
+        ``"distance"`` where the joint has both.
+
+        >>> import fourbar
+        >>> model = (
+        ...     fourbar.Mechanism("Bouncing ball", gravity=[0, 0, -9.81])
+        ...     .body("ball", mass=1, inertia=[1, 1, 1], at=[0, 0, 1])
+        ...     .prismatic("fall", fourbar.GROUND, "ball", at=[0, 0, 1], axis=[0, 0, 1])
+        ...     .limits("fall", min=-1, restitution=0.8)
+        ...     .build()
+        ... )
+        >>> sim = model.simulation()
+        >>> _ = sim.advance(0.5)
+        >>> [(e["kind"], round(e["t"], 6)) for e in sim.events], round((2 / 9.81) ** 0.5, 6)
+        ([('impact', 0.451524)], 0.451524)
+        """
+        element = self._file.get("joints", {}).get(joint)
+        if element is None:
+            raise ValueError(f"there is no joint `{joint}` yet; add it before its limits")
+        if "limits" in element:
+            raise ValueError(f"joint `{joint}` has limits already")
+        keys = {
+            "min": min, "max": max, "speed_min": speed_min, "speed_max": speed_max, "of": of, "restitution": restitution,
+            "stiffness": stiffness, "damping": damping, "exponent": exponent, "speed": speed,
+        }  # fmt: skip
+        element["limits"] = {k: _plain(v, f"joints.{joint}.limits.{k}") for k, v in keys.items() if v is not None}
+        return self
 
     # Constraints.
 
     def constraint(self, name: str, type: str, **keys: Any) -> Mechanism:
         """A bare constraint or rolling element of any type with the keys it has in files; ``from_`` is written for ``from``."""
         return self._add("constraints", name, {"type": type, **keys})
+
+    def dp1(
+        self, name: str, axes: Sequence[Place], value: Number, *, other_axis: Any = None, other_value: Number | None = None
+    ) -> Mechanism:
+        """The dot product of two directions is a function of ``t``."""
+        return self.constraint(name, "dp1", axes=axes, value=value, other_axis=other_axis, other_value=other_value)
+
+    def dp2(self, name: str, axis: Any, from_: Place, to: Place, value: Number) -> Mechanism:
+        """A direction on the body of the first place, dotted with the vector between two places, is a function of ``t``."""
+        return self.constraint(name, "dp2", axis=axis, from_=from_, to=to, value=value)
+
+    def d(self, name: str, from_: Place, to: Place, value: Number) -> Mechanism:
+        """The squared distance of two places is a function of ``t``."""
+        return self.constraint(name, "d", from_=from_, to=to, value=value)
+
+    def cd(self, name: str, axis: Vector, from_: Place, to: Place, value: Number) -> Mechanism:
+        """A direction in the world, dotted with the vector between two places, is a function of ``t``."""
+        return self.constraint(name, "cd", axis=axis, from_=from_, to=to, value=value)
 
     def knife_edge(self, name: str, on: Place, across: Any) -> Mechanism:
         """A point that does not move across a direction of its body."""
@@ -312,9 +446,19 @@ class Mechanism:
             name, "spring", between=[from_, to], stiffness=stiffness, length=length, damping=damping, mass=mass, tension=tension
         )
 
-    def rope(self, name: str, from_: Place, to: Place, *, length: Number, stiffness: Number, damping: Number | None = None) -> Mechanism:
-        """A rope: it pulls where it is longer than its length, and never pushes."""
-        return self.force_element(name, "rope", between=[from_, to], length=length, stiffness=stiffness, damping=damping)
+    def rope(
+        self,
+        name: str,
+        from_: Place,
+        to: Place,
+        *,
+        length: Number,
+        stiffness: Number,
+        damping: Number | None = None,
+        via: Sequence[Place] | None = None,
+    ) -> Mechanism:
+        """A rope: it pulls where it is longer than its length, and never pushes. via: small pulleys or eyes that it runs over, in order."""
+        return self.force_element(name, "rope", between=[from_, to], via=via, length=length, stiffness=stiffness, damping=damping)
 
     def torsion(
         self,
@@ -354,9 +498,167 @@ class Mechanism:
         viscous: Number | None = None,
         radius: Number | None = None,
         speed: Number | None = None,
+        stick: bool | None = None,
+        static: Number | None = None,
+        preload: Number | None = None,
+        stribeck: Number | None = None,
     ) -> Mechanism:
-        """Friction of a joint."""
-        return self.force_element(name, "friction", joint=joint, coulomb=coulomb, viscous=viscous, radius=radius, speed=speed)
+        """Friction of a joint. With `stick` the joint is held while the effort on it is small, up to the `static` coefficient."""
+        return self.force_element(
+            name, "friction", joint=joint, coulomb=coulomb, viscous=viscous, radius=radius, speed=speed, stick=stick, static=static,
+            preload=preload, stribeck=stribeck,
+        )  # fmt: skip
+
+    def springy_stop(
+        self,
+        name: str,
+        joint: str,
+        *,
+        stiffness: Number,
+        min: Number | None = None,
+        max: Number | None = None,
+        damping: Number | None = None,
+        exponent: Number | None = None,
+    ) -> Mechanism:
+        """A spring that pushes a joint back which is beyond `min` or `max`; `type: stop` in files."""
+        return self.force_element(name, "stop", joint=joint, min=min, max=max, stiffness=stiffness, damping=damping, exponent=exponent)
+
+    # Contacts and events.
+
+    def contact(
+        self,
+        name: str,
+        first: Mapping[str, Any] | None = None,
+        second: Mapping[str, Any] | None = None,
+        *,
+        among: Sequence[str] | None = None,
+        at: Vector | None = None,
+        radius: Number | None = None,
+        restitution: Number | None = None,
+        friction: Number | Mapping[str, Any] | None = None,
+        stiffness: Number | None = None,
+        exponent: Number | None = None,
+        law: str | None = None,
+        speed: Number | None = None,
+    ) -> Mechanism:
+        """Bodies that may touch: two sides (`side`, `plane`), or balls of a `radius` about `at` `among` each other.
+
+        It is rigid, or with a `stiffness` compliant. friction: a coefficient, or ``{"coulomb": ..., "static": ..., "speed": ...}``.
+
+        >>> import fourbar
+        >>> model = (
+        ...     fourbar.Mechanism("Ball that slides, then rolls", gravity=[0, 0, -9.81])
+        ...     .body("ball", mass=1, inertia=[0.004, 0.004, 0.004], at=[0, 0, 0.1], velocity=[1, 0, 0])
+        ...     .contact("floor", fourbar.side("ball", radius=0.1), fourbar.plane(), friction=0.2)
+        ...     .build()
+        ... )
+        >>> bool(abs(model.run(1)["ball.v.x"][-1] - 5 / 7) < 1e-6)
+        True
+        """
+        if (first is None) != (second is None) or (first is None) == (among is None):
+            raise TypeError(f"contact `{name}` has two sides, or balls `among` each other")
+        keys = {
+            "between": None if among is not None else [first, second], "among": [among] if isinstance(among, str) else among, "at": at,
+            "radius": radius, "restitution": restitution, "friction": friction, "stiffness": stiffness, "exponent": exponent, "law": law,
+            "speed": speed,
+        }  # fmt: skip
+        return self._add("contacts", name, keys)
+
+    def event(
+        self,
+        name: str,
+        when: Number,
+        do: Mapping[str, Any] | Sequence[Mapping[str, Any]],
+        *,
+        direction: str | None = None,
+        once: bool | None = None,
+        rearm: Number | None = None,
+        after: str | None = None,
+    ) -> Mechanism:
+        """What is done where an expression of time and state reaches zero.
+
+        do: one action or several: ``{"remove": NAME}``, ``{"disable": NAME}``, ``{"enable": NAME}``, ``{"lock": JOINT}``,
+        ``{"release": JOINT}``, ``{"set": {NAME: value}}``, ``{"stop": True}``. direction: ``"rising"``, ``"falling"`` or ``"any"``. once:
+        whether it happens once only. rearm: how far the expression must go back before it can happen again. after: an event that must
+        have happened before.
+
+        >>> import fourbar
+        >>> model = (
+        ...     fourbar.Mechanism("Stone", gravity=[0, 0, -9.81])
+        ...     .body("stone", mass=1, inertia=[1, 1, 1], at=[0, 0, 1])
+        ...     .event("landed", "stone.z", {"stop": True}, direction="falling")
+        ...     .build()
+        ... )
+        >>> bool(abs(model.run(1).t[-1] - (2 / 9.81) ** 0.5) < 1e-9)
+        True
+        """
+        actions = [do] if isinstance(do, Mapping) else do
+        return self._add(
+            "events", name, {"when": when, "direction": direction, "once": once, "rearm": rearm, "after": after, "do": actions}
+        )
+
+    # Paths and motors of `Model.inverse`.
+
+    def path(
+        self,
+        name: str,
+        point: str,
+        *,
+        x: Number | None = None,
+        y: Number | None = None,
+        z: Number | None = None,
+        through: Any = None,
+        closed: bool | None = None,
+        profile: str | None = None,
+        start: Number | None = None,
+        duration: Number | None = None,
+        keep: Sequence[str] | None = None,
+    ) -> Mechanism:
+        """A path that a point is to follow, for `Model.inverse`: coordinates as expressions of ``t``, or points to pass `through`.
+
+        closed: whether the curve returns to its first point. profile: ``"minimum-jerk"``, ``"trapezoid"`` or ``"cycloid"``, from `start` on
+        for a `duration`. keep: joints that stay where they are.
+        """
+        keys = {
+            "point": point, "x": x, "y": y, "z": z, "through": through, "closed": closed, "profile": profile, "start": start,
+            "duration": duration, "keep": [keep] if isinstance(keep, str) else keep,
+        }  # fmt: skip
+        return self._add("paths", name, keys)
+
+    def motor(
+        self,
+        name: str,
+        joint: str,
+        *,
+        rated: Number | None = None,
+        limit: Number | None = None,
+        inertia: Number | None = None,
+        ratio: Number | None = None,
+        efficiency: Number | None = None,
+        weight: Number | None = None,
+    ) -> Mechanism:
+        """A motor on a joint, for `Model.inverse` and `fourbar.report`.
+
+        rated, limit: effort that it can give continuously, and at most. inertia: of its rotor. ratio: turns of the rotor for one of the
+        joint. efficiency: of the gear. weight: of its effort where motors share a load.
+
+        >>> import fourbar
+        >>> model = (
+        ...     fourbar.Mechanism("Lift", gravity=[0, 0, -10])
+        ...     .body("car", mass=100, inertia=[1, 1, 1])
+        ...     .prismatic("guide", fourbar.GROUND, "car", at=[0, 0, 0], axis=[0, 0, 1])
+        ...     .point("hook", fourbar.on("car"))
+        ...     .path("up", "hook", z="t^2")
+        ...     .motor("winch", "guide", rated="2 kN")
+        ...     .build()
+        ... )
+        >>> bool(abs(model.inverse().effort("winch") - 1200).max() < 1e-6)
+        True
+        """
+        keys = {
+            "joint": joint, "rated": rated, "limit": limit, "inertia": inertia, "ratio": ratio, "efficiency": efficiency, "weight": weight,
+        }  # fmt: skip
+        return self._add("motors", name, keys)
 
     # Ends.
 
@@ -374,5 +676,6 @@ class Mechanism:
             json.dump(self._file, file, indent=2)
 
     def __repr__(self) -> str:
-        counts = ", ".join(f"{len(self._file[s])} {s}" for s in ("bodies", "joints", "drives", "forces") if s in self._file)
+        sections = ("bodies", "joints", "drives", "forces", "contacts", "events")
+        counts = ", ".join(f"{len(self._file[s])} {s}" for s in sections if s in self._file)
         return f"<fourbar.Mechanism {self._file.get('title', '')!r}: {counts or 'empty'}>"

@@ -185,6 +185,21 @@ class Model(Studies):
         return self._elements("forces")
 
     @property
+    def contacts(self) -> tuple[str, ...]:
+        """Names of the contacts."""
+        return self._elements("contacts")
+
+    @property
+    def events(self) -> tuple[str, ...]:
+        """Names of the events, in the order of the file.
+
+        >>> import fourbar
+        >>> fourbar.load("event_catapult").events
+        ('latched', 'fired', 'thrown', 'landed')
+        """
+        return self._elements("events")
+
+    @property
     def points(self) -> tuple[str, ...]:
         """Names of the points."""
         return self._elements("points")
