@@ -31,7 +31,10 @@ export interface Joint {
 }
 export interface Place { body: string; at: Vec3 }
 export interface Force {
-  name: string; type: string; between?: [Place, Place]; length?: number; on?: Place; body?: string; joint?: string;
+  name: string; type: string; between?: [Place, Place]; length?: number;
+  /** Of a rope: pulleys or eyes that it runs over, in order. */
+  via?: Place[];
+  on?: Place; body?: string; joint?: string;
   vector?: Vec3; frame?: "world" | "body";
   /** Of a contact: what the two bodies bring to each place where they may touch. */
   spots?: [Side, Side][];

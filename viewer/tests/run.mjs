@@ -74,7 +74,10 @@ try {
     if (csv) await check(`${name}: bodies stand where the CSV says`, file, (p) => checks.posesFromCsv(p, csv));
     await check(`${name}: plots, traces and keys`, file, checks.anyPage);
     if (name === "live.html") await check(`${name}: a dragged crank closes all loops`, file, live.drags);
-    if (name === "playground.html") await check(`${name}: a linkage is drawn`, file, live.sketches);
+    if (name === "playground.html") {
+      await check(`${name}: a linkage is drawn`, file, live.sketches);
+      await check(`${name}: dragged cranks stand as the command line assembles them`, file, (p) => live.assembled(p, scratch));
+    }
   }
   if (!pages.length) {
     for (const [name, test] of [["sweep: cases that failed, and rounding", failedCases], ["numbers of axes, values of sliders, sketches, events", units]]) {
@@ -126,9 +129,14 @@ try {
       const grip = join(scratch, "grip.html");
       await writeFile(grip, await livePage("contact_gripper"));
       await check("live: contact forces are arrows", grip, live.pushes);
+      const rope = join(scratch, "rope.html");
+      await writeFile(rope, await livePage("fourbar", null, { text: live.ROPE }));
+      await check("live: a rope runs over its eyes", rope, live.ropes);
       await check("live: a dragged crank closes all loops", file, live.drags);
       await check("live: ten cranks lead their mechanisms as kinematics does", file, live.branches);
-      await check("live: sixty dragged paths on twenty models", file, live.paths);
+      const twenty = join(scratch, "twenty.html");
+      await writeFile(twenty, await livePage("fourbar", live.DRAGGED));
+      await check("live: sixty dragged paths on twenty models", twenty, live.paths);
       await check("live: a dead point stops the hand", file, live.deadPoint);
       await check("live: sliders are set parameters", file, live.slides);
       await check("live: a value that cannot be built", file, live.refuses);

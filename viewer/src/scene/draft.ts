@@ -1,7 +1,7 @@
 // What the drawing of a mechanism needs to know before the first solid: who is where, how large a link is, which way is up.
 
 import * as THREE from "three";
-import type { Frame, Joint, Model, Shape, Vec3 } from "../data";
+import type { Force, Frame, Joint, Model, Place, Shape, Vec3 } from "../data";
 import { Pose, type Motion } from "../motion";
 import { Merge, type Owner } from "./merge";
 import { vec } from "./shapes";
@@ -95,7 +95,7 @@ export class Draft {
       if (j.bodies?.[0] === name && j.base?.at) out.push(vec(j.base.at));
       if (j.bodies?.[1] === name && j.moving?.at) out.push(vec(j.moving.at));
     }
-    for (const f of this.model.forces ?? []) for (const p of f.between ?? []) if (p.body === name) out.push(vec(p.at));
+    for (const f of this.model.forces ?? []) for (const p of held(f)) if (p.body === name) out.push(vec(p.at));
     return out;
   }
 
@@ -161,7 +161,7 @@ export class Draft {
       places.forEach((list, i) => list.forEach((at) => add(m.place(i, at, t, pose))));
     }
     for (const j of this.model.joints ?? []) if (j.bodies?.[0] === "ground" && j.base?.at) add(j.base.at);
-    for (const f of this.model.forces ?? []) for (const p of f.between ?? []) if (this.body(p.body) < 0) add(p.at);
+    for (const f of this.model.forces ?? []) for (const p of held(f)) if (this.body(p.body) < 0) add(p.at);
     for (const p of this.model.points ?? []) for (const m of this.motions) for (const t of this.sampleTimes(80, m)) add(m.place(this.body(p.body), p.at, t, pose));
     for (const b of this.model.bodies) for (const s of b.shapes ?? []) for (const [at, reach] of ends(s)) {
       const i = this.body(b.name);
@@ -196,6 +196,9 @@ export class Draft {
     return layer;
   }
 }
+
+/** The places that a spring or rope joins, in order, with those that it runs over. */
+export function held(f: Force): Place[] { return f.between ? [f.between[0], ...(f.via ?? []), f.between[1]] : []; }
 
 export function axisOf(f: Frame | undefined): Vec3 { return f?.axis ?? [0, 0, 1]; }
 

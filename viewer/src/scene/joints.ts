@@ -1,8 +1,8 @@
 // Joints as small glyphs by type, the hatched ground, springs and distances.
 
 import * as THREE from "three";
-import type { Joint, Place } from "../data";
-import { ACCENT, axisOf, GROUND, METAL, type Draft } from "./draft";
+import type { Force, Joint, Place, Vec3 } from "../data";
+import { ACCENT, axisOf, GROUND, held, METAL, type Draft } from "./draft";
 import type { Owner } from "./merge";
 import { addBar, addBox, addCylinder, addRod, addSphere, frameOf, vec } from "./shapes";
 
@@ -24,13 +24,14 @@ export function drawJoints(d: Draft): void {
     }
   });
   (d.model.forces ?? []).forEach((f, k) => {
-    for (const p of f.between ?? []) {
+    for (const p of f.via ?? []) addSphere(d.merge, vec(p.at), unit(d) * 0.6, d.owner(d.body(p.body), d.forceId(k), METAL));
+    for (const p of held(f)) {
       const at = vec(p.at);
       if (d.body(p.body) >= 0 || symbols.some((s) => s.distanceTo(at) <= d.bar)) continue;
       symbols.push(at);
       const o = d.owner(-1, d.forceId(k), GROUND);
       drawGround(d, at, d.normal ?? frameX(d.up), o);
-      addSphere(d.merge, at, unit(d) * 0.5, o);
+      if (!f.via?.includes(p)) addSphere(d.merge, at, unit(d) * 0.5, o);
     }
   });
 }
@@ -166,29 +167,39 @@ function frameX(axis: THREE.Vector3): THREE.Vector3 {
   return new THREE.Vector3(1, 0, 0).applyQuaternion(frameOf(axis));
 }
 
-/** Springs, bushings, ropes and distances: lines between places on two bodies, stretched by the shader; ropes hang through where slack. */
-export function drawTies(d: Draft): THREE.BufferGeometry {
+/** A rope: its length, the places that it runs over from end to end, and where the shader finds how slack it is. */
+export interface Rope { length: number; places: { body: number; at: Vec3 }[]; texel: number }
+
+/** The ropes of a mechanism; what the shader reads of them stands behind the poses. */
+export function ropesOf(d: Draft): Map<Force, Rope> {
+  const ropes = (d.model.forces ?? []).filter((f) => f.between && f.length !== undefined);
+  return new Map(ropes.map((f, k) => [f, { length: f.length!, places: held(f).map((p) => ({ body: d.body(p.body), at: p.at })), texel: 2 * (d.model.bodies.length + 1) + k }]));
+}
+
+/** Springs, bushings, ropes and distances: lines between places on bodies, stretched by the shader; ropes hang through where slack. */
+export function drawTies(d: Draft, ropes: Map<Force, Rope>): THREE.BufferGeometry {
   const position: number[] = [], first: number[] = [], second: number[] = [], tint: number[] = [], id: number[] = [], slack: number[] = [];
   const gravity = new THREE.Vector3(...(d.model.gravity ?? [0, 0, 0])).normalize();
-  const add = (a: Place, b: Place, who: number, color: THREE.Color, path: [number, number, number][], length = 0) => {
+  const add = (a: Place, b: Place, who: number, color: THREE.Color, path: Vec3[], rope = 0) => {
     for (let k = 0; k + 1 < path.length; k++) for (const p of [path[k]!, path[k + 1]!]) {
       position.push(...p);
       first.push(...a.at, d.body(a.body) + 1);
       second.push(...b.at, d.body(b.body) + 1);
       tint.push(color.r, color.g, color.b);
       id.push(who);
-      slack.push(gravity.x, gravity.y, gravity.z, length);
+      slack.push(gravity.x, gravity.y, gravity.z, rope);
     }
   };
   const u = unit(d);
   (d.model.forces ?? []).forEach((f, k) => {
     if (!f.between) return;
-    if (f.length !== undefined) {
-      const line = Array.from({ length: 25 }, (_, s): [number, number, number] => [0, 0, s / 24]);
-      add(f.between[0], f.between[1], d.forceId(k), new THREE.Color("#7a6a9a"), line, f.length);
+    const rope = ropes.get(f);
+    if (rope) {
+      const line = Array.from({ length: 25 }, (_, s): Vec3 => [0, 0, s / 24]), places = held(f);
+      for (let i = 0; i + 1 < places.length; i++) add(places[i]!, places[i + 1]!, d.forceId(k), new THREE.Color("#7a6a9a"), line, rope.texel);
       return;
     }
-    const path: [number, number, number][] = [[0, 0, 0], [0, 0, 0.12]];
+    const path: Vec3[] = [[0, 0, 0], [0, 0, 0.12]];
     const turns = 9, radius = u * 1.5;
     for (let s = 0; s <= turns * 16; s++) {
       const angle = (s / 16) * 2 * Math.PI, grow = Math.min(1, s / 8, (turns * 16 - s) / 8);

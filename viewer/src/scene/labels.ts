@@ -40,7 +40,9 @@ export class Labels {
 
   private place(): void {
     if (!this.on) return;
-    const cast = this.stage.casts[0]!, taken: { x: number; y: number; w: number; h: number }[] = [];
+    const cast = this.stage.casts[0]!, corner = this.stage.canvas.getBoundingClientRect();
+    // The buttons over the scene are not covered either.
+    const taken = [...this.parent.querySelectorAll(".views, .toggles button")].map((b) => b.getBoundingClientRect()).filter((b) => b.width > 0).map((b) => ({ x: b.x - corner.x, y: b.y - corner.y, w: b.width, h: b.height }));
     for (const i of this.items) {
       const k = 8 * (i.body + 1), q = new THREE.Quaternion(...(cast.poses.subarray(k + 4, k + 8) as unknown as [number, number, number, number]));
       const p = this.stage.project(i.at.clone().applyQuaternion(q).add(new THREE.Vector3(...(cast.poses.subarray(k, k + 3) as unknown as [number, number, number]))));

@@ -71,7 +71,8 @@ const LINE_VERTEX = /* glsl */ `
 `;
 
 // A spring, rope or distance: `position` is (offset across, offset across, fraction along) between two places on two bodies;
-// `slack` is the direction in which a rope hangs through, and its length: a bow about as deep as two straight halves would be.
+// `slack` is the direction in which a rope hangs through, and the texel of its spare and straight length, or 0: each stretch between
+// two of its places has its share of the spare length, and is a bow about as deep as two straight halves would be.
 const TIE_VERTEX = /* glsl */ `
   attribute vec3 tint;
   attribute vec4 first;
@@ -92,7 +93,11 @@ const TIE_VERTEX = /* glsl */ `
     vec3 u = normalize(cross(d, side)), v = cross(d, u);
     vec3 p = a + d * (position.z * l) + u * position.x + v * position.y;
     vec3 down = dot(slack.xyz, slack.xyz) > 0.5 ? slack.xyz : u;
-    p += down * (2.0 * position.z * (1.0 - position.z) * sqrt(max(0.0, slack.w * slack.w - l * l)));
+    if (slack.w > 0.5) {
+      vec4 rope = texel(int(slack.w + 0.5));
+      float whole = l + rope.x * (rope.y > 0.0 ? l / rope.y : 1.0);
+      p += down * (2.0 * position.z * (1.0 - position.z) * sqrt(max(0.0, whole * whole - l * l)));
+    }
     gl_Position = onScreen(1.0, id, p);
   }
 `;

@@ -7,11 +7,14 @@ import { Pose } from "../motion";
 import { ACCENT, Draft } from "./draft";
 import { drawBodies } from "./bodies";
 import { setDetail } from "./shapes";
-import { drawContacts, drawJoints, drawTies } from "./joints";
+import { drawContacts, drawJoints, drawTies, ropesOf, type Rope } from "./joints";
 import { ABSENT, contour, edge, identity, LIT, ROW, surface, tie, type Shared } from "./material";
 
 export interface Theme { paper: string; ink: string; pen: string; grid: string }
 export type View = "front" | "back" | "left" | "right" | "top" | "bottom" | "iso" | "normal";
+
+/** What is drawn of a mechanism, and the ropes whose slack changes with its pose. */
+interface Parts { surfaces: THREE.BufferGeometry; lines: THREE.BufferGeometry; ties: THREE.BufferGeometry; ropes: Rope[] }
 
 /** One mechanism on the stage: a result, or a ghost of it. */
 class Cast {
@@ -24,8 +27,8 @@ class Cast {
   readonly absent = { value: new Array<number>(ABSENT).fill(0) };
   private readonly pose = new Pose();
 
-  constructor(readonly motion: Motion, parts: { surfaces: THREE.BufferGeometry; lines: THREE.BufferGeometry; ties: THREE.BufferGeometry }, shared: Shared, ghost?: { color: string; opacity: number; sink: number }) {
-    const rows = Math.ceil((2 * (motion.bodies.length + 1)) / ROW);
+  constructor(readonly motion: Motion, private readonly parts: Parts, shared: Shared, ghost?: { color: string; opacity: number; sink: number }) {
+    const rows = Math.ceil((2 * (motion.bodies.length + 1) + parts.ropes.length) / ROW);
     this.poses = new Float32Array(4 * ROW * rows);
     this.poses[7] = 1;
     this.texture = new THREE.DataTexture(this.poses, ROW, rows, THREE.RGBAFormat, THREE.FloatType);
@@ -45,6 +48,13 @@ class Cast {
       const o = this.motion.origin(i, this.pose), k = 8 * (i + 1), p = this.pose.p;
       this.poses[k] = o[0]; this.poses[k + 1] = o[1]; this.poses[k + 2] = o[2]; this.poses[k + 3] = 1;
       this.poses[k + 4] = p[1]; this.poses[k + 5] = p[2]; this.poses[k + 6] = p[3]; this.poses[k + 7] = p[0];
+    }
+    for (const rope of this.parts.ropes) {
+      const places = rope.places.map((p) => this.motion.place(p.body, p.at, time, this.pose));
+      let straight = 0;
+      for (let k = 1; k < places.length; k++) straight += Math.hypot(...places[k]!.map((v, c) => v - places[k - 1]![c]!));
+      this.poses[4 * rope.texel] = Math.max(0, rope.length - straight);
+      this.poses[4 * rope.texel + 1] = straight;
     }
     this.texture.needsUpdate = true;
   }
@@ -90,7 +100,8 @@ export class Stage {
     drawJoints(this.draft);
     drawContacts(this.draft);
     this.surfaces = this.draft.merge.surfaces();
-    const parts = { surfaces: this.surfaces, lines: this.draft.merge.lines(), ties: drawTies(this.draft) };
+    const ropes = ropesOf(this.draft);
+    const parts = { surfaces: this.surfaces, lines: this.draft.merge.lines(), ties: drawTies(this.draft, ropes), ropes: [...ropes.values()] };
     // In a flat drawing a ghost lies behind all layers of the mechanism; in space only just behind its own surface.
     const sink = this.draft.normal ? 0.02 : 1e-4;
     motions.forEach((m, k) => {
@@ -368,7 +379,7 @@ export class Stage {
     return best;
   }
 
-  private makePicker(parts: { surfaces: THREE.BufferGeometry; lines: THREE.BufferGeometry; ties: THREE.BufferGeometry }): Stage["picker"] {
+  private makePicker(parts: Parts): Stage["picker"] {
     const scene = new THREE.Scene(), look = { poses: this.casts[0]!.texture, absent: this.casts[0]!.absent };
     scene.add(new THREE.Mesh(parts.surfaces, identity(this.shared, look, "body")), new THREE.LineSegments(parts.ties, identity(this.shared, look, "tie")));
     scene.traverse((o) => { o.frustumCulled = false; });
