@@ -40,7 +40,7 @@ fn tensor(v: &Value) -> Matrix3<f64> {
 }
 
 fn drawn(random: &mut Random) -> (Vector3<f64>, Matrix3<f64>) {
-    let moments = Vector3::from_fn(|_, _| 1.0 + 0.4 * random.number());
+    let moments = Vector3::from_fn(|_, _| 1.0 + 0.3 * random.number());
     let turn = Rotation3::from_scaled_axis(Vector3::from_fn(|_, _| 2.0 * random.number()));
     (moments, *turn.matrix())
 }
@@ -79,7 +79,7 @@ fn the_principal_frame_of_a_mesh_is_reported() {
             mesh += &format!("f {} {} {} {}\n", f[0], f[1], f[2], f[3]);
         }
         std::fs::write(folder.join("part.obj"), mesh).expect("a mesh");
-        let text = "{fourbar: 1, bodies: {part: {solid: {type: mesh, file: part.obj, density: 1000}}}}";
+        let text = "{fourbar: 1, bodies: {part: {solid: {type: mesh, file: part.obj, scale: 1, density: 1000}}}}";
         let (v, words) = checked(text, Some(&folder));
         let mass = 1000.0 * size.product();
         let square = size.component_mul(&size);

@@ -176,7 +176,7 @@ fourbar: 1
 gravity: [0, -9.81, 0]
 bodies: {{b: {{mass: {mass:?}, inertia: {inertia:?}, at: [0, 0.06, 0], velocity: [{vx:?}, 0, {vz:?}], omega: [0, {turn:?}, 0]}}}}
 contacts: {{f: {{between: [{{body: b, box: [{a:?}, {h:?}, {b:?}]}}, {{plane: {{normal: [0, 1, 0]}}}}], friction: {mu:?}}}}}
-study: {{analysis: dynamics, t_end: 2, output_step: 0.01}}"
+study: {{analysis: dynamics, t_end: 2, output_step: 0.01, tol: 1e-8}}"
         ));
         let mut ends: Vec<[f64; 3]> = Vec::new();
         for f in ["auto", "grcr", "dca", "lie", "so3xr3"] {
