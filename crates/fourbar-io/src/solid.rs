@@ -120,10 +120,7 @@ pub(crate) fn of_mesh(mesh: &Mesh, scale: &Vector3<f64>) -> Result<Body, Leak> {
     if open > 0 {
         return Err(Leak::Open(open));
     }
-    let vertex = |k: u32| {
-        let v = mesh.vertices[k as usize];
-        Vector3::new(f64::from(v[0]), f64::from(v[1]), f64::from(v[2])).component_mul(scale)
-    };
+    let vertex = |k: u32| Vector3::from(mesh.vertices[k as usize]).component_mul(scale);
     let side = if scale.product() < 0.0 { -1.0 } else { 1.0 };
     // Sums over tetrahedra from a vertex of the mesh, which keeps rounding small for solids far from the origin.
     let origin = mesh.triangles.first().map_or(Vector3::zeros(), |t| vertex(t[0]));
@@ -146,7 +143,8 @@ pub(crate) fn of_mesh(mesh: &Mesh, scale: &Vector3<f64>) -> Result<Body, Leak> {
     Ok(Body { mass: volume, com: com + origin, J })
 }
 
-/// Edges that are not met by as many triangles in one direction as in the other. Vertices at the same place are the same.
+/// Edges that are not met by as many triangles in one direction as in the other. Vertices at the same place are the
+/// same; places are compared in single precision, so that parts that nodes of a file put side by side count as joined.
 fn open_edges(mesh: &Mesh) -> usize {
     let mut places: HashMap<[u32; 3], u32> = HashMap::with_capacity(mesh.vertices.len());
     let same: Vec<u32> = mesh
@@ -154,7 +152,7 @@ fn open_edges(mesh: &Mesh) -> usize {
         .iter()
         .map(|v| {
             let next = places.len() as u32;
-            *places.entry(v.map(|x| (x + 0.0).to_bits())).or_insert(next)
+            *places.entry(v.map(|x| (x as f32 + 0.0).to_bits())).or_insert(next)
         })
         .collect();
     let mut edges: HashMap<[u32; 2], i32> = HashMap::with_capacity(3 * mesh.triangles.len());
@@ -171,7 +169,7 @@ fn open_edges(mesh: &Mesh) -> usize {
 mod tests {
     use super::*;
 
-    fn cube(from: [f32; 3], size: [f32; 3]) -> Mesh {
+    fn cube(from: [f64; 3], size: [f64; 3]) -> Mesh {
         let corner = |k: usize| [0, 1, 2].map(|i| from[i] + if k >> i & 1 == 1 { size[i] } else { 0.0 });
         let quads = [[0, 2, 3, 1], [4, 5, 7, 6], [0, 1, 5, 4], [2, 6, 7, 3], [0, 4, 6, 2], [1, 3, 7, 5]];
         let triangles = quads.iter().flat_map(|q| [[q[0], q[1], q[2]], [q[0], q[2], q[3]]]).collect();

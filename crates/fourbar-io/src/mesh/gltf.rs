@@ -166,7 +166,7 @@ impl Scene<'_> {
             }
             self.mesh.vertices.extend(points.chunks_exact(3).map(|p| {
                 let p = place.transform_point(&Point3::new(p[0], p[1], p[2]));
-                [p.x as f32, p.y as f32, p.z as f32]
+                [p.x, p.y, p.z]
             }));
             self.mesh.triangles.extend(corners.chunks_exact(3).map(|c| [first + c[0], first + c[1], first + c[2]]));
         }

@@ -23,7 +23,7 @@ pub const MAX_VERTICES: usize = 3 * MAX_TRIANGLES;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Mesh {
     /// Places of the vertices.
-    pub vertices: Vec<[f32; 3]>,
+    pub vertices: Vec<[f64; 3]>,
     /// Three vertices each.
     pub triangles: Vec<[u32; 3]>,
 }
@@ -150,11 +150,11 @@ pub(crate) fn parse(file: &str, data: &[u8], beside: &dyn Fn(&str) -> Result<Vec
 #[derive(Default)]
 struct Corners {
     mesh: Mesh,
-    known: HashMap<[u32; 3], u32>,
+    known: HashMap<[u64; 3], u32>,
 }
 
 impl Corners {
-    fn triangle(&mut self, corners: [[f32; 3]; 3]) -> Result<(), Flaw> {
+    fn triangle(&mut self, corners: [[f64; 3]; 3]) -> Result<(), Flaw> {
         if self.mesh.triangles.len() >= MAX_TRIANGLES {
             return Err(Flaw::too_many());
         }

@@ -30,7 +30,7 @@ fn binary(data: &[u8], count: usize) -> Result<Mesh, Flaw> {
     let mut corners = Corners::default();
     for t in data.chunks_exact(TRIANGLE) {
         // The normal comes first, and two bytes of attributes last.
-        let x = |k: usize| f32::from_le_bytes([t[12 + 4 * k], t[13 + 4 * k], t[14 + 4 * k], t[15 + 4 * k]]);
+        let x = |k: usize| f64::from(f32::from_le_bytes([t[12 + 4 * k], t[13 + 4 * k], t[14 + 4 * k], t[15 + 4 * k]]));
         corners.triangle([[x(0), x(1), x(2)], [x(3), x(4), x(5)], [x(6), x(7), x(8)]])?;
     }
     Ok(corners.mesh)
@@ -42,7 +42,7 @@ fn text(data: &[u8]) -> Result<Mesh, Flaw> {
         return Err(Flaw::broken("it does not begin with `solid`"));
     }
     let mut corners = Corners::default();
-    let mut open: Vec<[f32; 3]> = Vec::new();
+    let mut open: Vec<[f64; 3]> = Vec::new();
     for (k, line) in text.lines().enumerate() {
         let mut words = line.split_whitespace();
         match words.next() {

@@ -25,7 +25,7 @@ const SQUARE: [[[f32; 3]; 3]; 2] =
     [[[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [1.0, 1.0, 0.0]], [[0.0, 0.0, 0.0], [1.0, 1.0, 0.0], [0.0, 1.0, 0.0]]];
 
 fn corners(m: &Mesh) -> Vec<[[f32; 3]; 3]> {
-    m.triangles.iter().map(|t| t.map(|k| m.vertices[k as usize])).collect()
+    m.triangles.iter().map(|t| t.map(|k| m.vertices[k as usize].map(|x| x as f32))).collect()
 }
 
 #[test]

@@ -201,7 +201,7 @@ fn shown(model: &Model, id: BodyId, folder: Option<&Path>, warnings: &mut Vec<Di
             (Shape::Mesh { file, scale, at, orientation }, Some(folder)) => {
                 let read = mesh::read(folder, file).map_err(|d| d.at(format!("bodies.{}.shape", b.name)).name(&b.name))?;
                 let turn = orientation.matrix().unwrap_or_else(nalgebra::Matrix3::identity);
-                let place = |v: &[f32; 3]| Vector3::from(*at) + turn * (Vector3::from(v.map(f64::from)) * *scale);
+                let place = |v: &[f64; 3]| Vector3::from(*at) + turn * (Vector3::from(*v) * *scale);
                 for t in &read.triangles {
                     if let [Some(x), Some(y), Some(z)] = t.map(|k| read.vertices.get(k as usize).map(place)) {
                         solid.flat(&[x, y, z]);

@@ -139,7 +139,7 @@ impl<'a> Drawing<'a> {
             let message = format!("the meshes of the mechanism have more than {MAX_TRIANGLES} triangles together");
             return Err(Diagnostic::new("M082", message).at(format!("bodies.{body}.shape")).help("simplify them"));
         }
-        let place = |v: &[f32; 3]| <[f64; 3]>::from((stand * Point3::from(v.map(|x| scale * f64::from(x)))).coords);
+        let place = |v: &[f64; 3]| <[f64; 3]>::from((stand * Point3::from(v.map(|x| scale * x))).coords);
         let vertices: Vec<f64> = m.vertices.iter().flat_map(place).collect();
         let triangles: Vec<u32> = m.triangles.iter().flatten().copied().collect();
         Ok(Some(json!({"type": "mesh", "vertices": pack::f32s(&vertices), "triangles": pack::u32s(&triangles)})))
