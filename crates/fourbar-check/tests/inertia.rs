@@ -25,7 +25,9 @@ fn checked(text: &str, folder: Option<&std::path::Path>) -> (Value, String) {
         None => parse(text),
     };
     let found = examine(&model, &[]);
-    (fields(&model, &found)["inertia"][0].clone(), words(&model, &found, true))
+    // Lines may be broken anywhere.
+    let text = words(&model, &found, true).split_whitespace().collect::<Vec<_>>().join(" ");
+    (fields(&model, &found)["inertia"][0].clone(), text)
 }
 
 fn vector(v: &Value) -> Vector3<f64> {
