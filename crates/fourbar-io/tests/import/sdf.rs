@@ -55,3 +55,51 @@ fn mistakes_are_named_with_their_place() {
     assert_eq!(refused(r#"name="jc""#, r#"name="jb""#), "M656");
     assert_eq!(refused("<frame name", "<include><uri>model://x</uri></include><frame name"), "M653");
 }
+
+#[test]
+fn frames_without_a_link_of_their_own_move_with_the_model() {
+    // A frame that is attached to nothing belongs to the first link, or to the one that the model names; what its pose is relative to does
+    // not matter for that.
+    let text = |model: &str, joint: &str| {
+        format!(
+            "<sdf version='1.9'><world name='w'><model name='m' {model}><frame name='f'><pose>1 2 3 0 0 1.5707963267948966</pose></frame>\
+             <frame name='g'><pose relative_to='b'>0 0 1 0 0 0</pose></frame>\
+             <link name='a'/><link name='b'><pose relative_to='f'>1 0 0 0 0 0</pose></link>\
+             <joint name='j' type='revolute'><parent>{joint}</parent><child>b</child></joint></model></world></sdf>"
+        )
+    };
+    for (attributes, base) in [("", "a"), ("canonical_link='a'", "a")] {
+        for joint in ["f", "g", "a", "__model__"] {
+            let loaded = read(&text(attributes, joint));
+            // A frame that is drawn on one link and moves with another may be meant otherwise.
+            let told: Vec<_> =
+                loaded.warnings.iter().map(|w| (w.code.0, w.message.contains("`g`") && w.help.contains("attached_to"))).collect();
+            assert_eq!(told, [("W451", true)], "{:?}", loaded.warnings);
+            let m = model(&loaded);
+            let j = &m.joints[0];
+            assert_eq!((m.bodies[j.bodies[0].index()].name.as_str(), m.bodies[j.bodies[1].index()].name.as_str()), (base, "b"));
+            near(body(&m, "b").r, [1.0, 3.0, 3.0]);
+        }
+    }
+    let points = read(&text("", "a")).spec.points;
+    assert!(points.iter().all(|(_, p)| p.body == "a"), "{points:?}");
+    // A model may be placed by one of its frames.
+    let m = model(&read(&text("placement_frame='f'", "a")));
+    near(body(&m, "b").r, [1.0, 0.0, 0.0]);
+    for attributes in ["canonical_link='x'", "placement_frame='x'"] {
+        let e = read_model(&text(attributes, "a"), &ReadOptions::default()).expect_err("refused");
+        assert_eq!(e.code().0, "M655");
+    }
+}
+
+#[test]
+fn what_acts_on_one_axis_of_two_is_listed() {
+    let text = "<sdf version='1.9'><world name='w'><model name='m'><link name='a'/><joint name='j' type='universal'><parent>world</parent><child>a</child>\
+        <axis><xyz>1 0 0</xyz><limit><lower>-1</lower><upper>1</upper></limit><dynamics><damping>3</damping></dynamics></axis>\
+        <axis2><xyz>0 1 0</xyz><dynamics><damping>3</damping></dynamics></axis2></joint></model></world></sdf>";
+    let loaded = read(text);
+    assert!(loaded.spec.forces.is_empty() && loaded.spec.limits.is_empty());
+    let mut told = codes(&loaded);
+    told.sort_unstable();
+    assert_eq!(told, ["W450", "W450", "W452"], "{:?}", loaded.warnings);
+}

@@ -135,6 +135,12 @@ impl Lowering<'_, '_> {
                 );
                 self.spec.forces.push((name, ForceSpec::Actuator(ActuatorSpec { joint: joint.clone(), effort })));
             }
+            None if j.kind != Kind::Pair(PairKind::Spherical) && (stiffness != 0.0 || damping != 0.0) => {
+                let message =
+                    format!("the spring and the damping of `{joint}` are not converted: a joint of this kind has no single coordinate");
+                let d = Diagnostic::new("W450", message).name(&joint);
+                self.reading.note(d.help("the joint moves without them"), j.spot);
+            }
             None if stiffness != 0.0 || damping != 0.0 => {
                 let name = self.name("forces", &format!("{joint}_spring"), "force", j.spot);
                 let between = [0, 1].map(|i| Place { body: self.bodies[j.links[i]].clone(), at: At::Body(j.frames[i].p.into()) });

@@ -75,7 +75,8 @@ impl<'t> Sdf<'_, '_, 't> {
             if let Some(l) = x.child("limit") {
                 let [low, high] = ["lower", "upper"].map(|key| l.text_of(key));
                 let limits = [r.number(low, -1e16), r.number(high, 1e16)];
-                if joint.turns().is_some() && kind.value != "continuous" && limits.iter().any(|x| x.abs() < ENDLESS) {
+                let axes = joint.turns().is_some() || joint.kind == Kind::Universal;
+                if axes && kind.value != "continuous" && limits.iter().any(|x| x.abs() < ENDLESS) {
                     joint.limits = Some(limits);
                 }
                 effort = l.text_of("effort").and_then(|x| r.numbers(x, 1, 1)).map(|x| x[0]);

@@ -31,8 +31,8 @@ struct Sdf<'r, 'a, 't> {
     joints: Names<'t>,
     /// Frames of the model at hand by name.
     frames: HashMap<&'t str, Frame<'t>>,
-    /// Frames that were looked up: where they stand in the frame of the model.
-    known: RefCell<HashMap<&'t str, Pose>>,
+    /// Frames that were looked up: where they stand in the frame of the model, if that is known.
+    known: RefCell<HashMap<&'t str, Option<Pose>>>,
     /// The frame of the model at hand in the world.
     model: Pose,
     /// Put before names where there are several models.
@@ -44,6 +44,7 @@ pub(super) fn read(reading: &Reading<'_>, root: Element<'_>) -> Draft {
     root.ignore(&["version"]);
     let world = root.child("world");
     let place = world.unwrap_or(root);
+    place.ignore(&["name"]);
     let models: Vec<Element<'_>> = place.all("model").collect();
     let title = models.first().and_then(|m| m.word("name")).unwrap_or("model").to_string();
     let mut s = Sdf {
@@ -104,10 +105,10 @@ impl<'t> Sdf<'_, '_, 't> {
         self.frames.clear();
         self.known.get_mut().clear();
         m.get("name");
-        let (pose, _) = self.pose(m);
-        self.model = pose;
-        let world = Frame { relative_to: None, pose: pose.inverse(), attached_to: None, link: Some(0) };
-        self.frames.insert("world", world);
+        let (pose, relative) = self.pose(m);
+        if relative.is_some_and(|w| w != "world") {
+            r.unsupported("the pose of a model relative to a frame", "write it relative to the world", m.spot());
+        }
         for tag in ["model", "include", "experimental_params"] {
             if let Some(e) = m.child(tag) {
                 r.unsupported(&format!("`{tag}` inside a model"), "put its links and joints into the model", e.spot());
@@ -116,19 +117,38 @@ impl<'t> Sdf<'_, '_, 't> {
         let fixed = m.text_of("static").is_some_and(|a| matches!(a.value, "true" | "1"));
         let first = self.draft.links.len();
         let links: Vec<Element<'_>> = m.all("link").filter(|e| self.link(*e)).collect();
+        // The frame of the model moves with one of its links.
+        let canonical = match m.get("canonical_link").filter(|a| !a.value.is_empty()) {
+            None => links.first().map(|_| first),
+            Some(a) => {
+                let found = self.frames.get(a.value).and_then(|f| f.link);
+                if found.is_none() {
+                    r.unknown("link", a.value, self.frames.keys().copied(), a.spot);
+                }
+                found
+            }
+        };
+        self.frames.insert("__model__", Frame { relative_to: None, pose: Pose::IDENTITY, attached_to: None, link: canonical });
         for f in m.all("frame") {
             let (pose, relative) = self.pose(f);
             let attached = f.word("attached_to").filter(|w| !w.is_empty());
-            let relative_to = relative.or(attached);
-            // Without `attached_to` a frame belongs to what its pose is relative to.
-            let attached_to = attached.or(relative_to);
-            self.frame(f, Frame { relative_to, pose, attached_to, link: None });
+            // What a pose is relative to is a matter of numbers alone.
+            let attached_to = attached.or(Some("__model__"));
+            self.frame(f, Frame { relative_to: relative.or(attached), pose, attached_to, link: None });
         }
         for j in m.all("joint") {
             let (pose, relative) = self.pose(j);
             let child = j.text_of("child").map(|a| a.value);
             self.frame(j, Frame { relative_to: relative.or(child), pose, attached_to: child, link: None });
         }
+        // The pose of the model is that of the frame by which it is placed.
+        let placed = m.get("placement_frame").filter(|a| !a.value.is_empty());
+        self.model = match placed.and_then(|a| self.in_model(a.value, a.spot)) {
+            Some(at) => pose.then(&at.inverse()),
+            None => pose,
+        };
+        let world = Frame { relative_to: None, pose: self.model.inverse(), attached_to: None, link: Some(0) };
+        self.frames.insert("world", world);
         for e in &links {
             let name = e.word("name").unwrap_or_default();
             if let (Some(k), Some(pose)) = (self.frames.get(name).and_then(|f| f.link), self.world(name, e.spot())) {
@@ -169,25 +189,36 @@ impl<'t> Sdf<'_, '_, 't> {
         // From the frame to the first that is known, then back.
         let (mut way, mut at, mut pose) = (Vec::new(), Some(name), Pose::IDENTITY);
         while let Some(next) = at.filter(|n| *n != "__model__") {
-            if let Some(found) = known.get(next) {
-                pose = *found;
-                break;
-            }
-            let Some(f) = self.frames.get(next) else {
-                self.reading.unknown("frame", next, self.frames.keys().copied(), spot);
-                return None;
+            let lost = match (known.get(next), self.frames.get(next)) {
+                (Some(Some(found)), _) => {
+                    pose = *found;
+                    break;
+                }
+                // It was reported before.
+                (Some(None), _) => true,
+                (None, None) => {
+                    self.reading.unknown("frame", next, self.frames.keys().copied(), spot);
+                    true
+                }
+                (None, Some(_)) if way.len() > self.frames.len() => {
+                    let d = Diagnostic::new("M658", format!("the pose of `{name}` refers to itself in a ring")).name(name);
+                    self.reading.problem(d.help("one frame of the ring must be relative to the model"), spot);
+                    true
+                }
+                (None, Some(f)) => {
+                    way.push((next, f));
+                    at = f.relative_to;
+                    false
+                }
             };
-            if way.len() > self.frames.len() {
-                let d = Diagnostic::new("M658", format!("the pose of `{name}` refers to itself in a ring")).name(name);
-                self.reading.problem(d.help("one frame of the ring must be relative to the model"), spot);
+            if lost {
+                known.extend(way.into_iter().map(|(name, _)| (name, None)));
                 return None;
             }
-            way.push((next, f));
-            at = f.relative_to;
         }
         for (name, f) in way.into_iter().rev() {
             pose = pose.then(&f.pose);
-            known.insert(name, pose);
+            known.insert(name, Some(pose));
         }
         Some(pose)
     }
@@ -215,6 +246,10 @@ impl<'t> Sdf<'_, '_, 't> {
                 }
                 (None, None) => break,
             }
+        }
+        // Nor does it lead anywhere the next time.
+        for n in way {
+            self.frames.entry(n).and_modify(|f| f.attached_to = None);
         }
         self.reading.unknown("link", a.value, self.frames.keys().copied(), a.spot);
         None
@@ -301,6 +336,17 @@ impl<'t> Sdf<'_, '_, 't> {
         for f in m.all("frame") {
             let Some(name) = f.get("name") else { continue };
             let (Some(link), Some(world)) = (self.link_of(name), self.world(name.value, f.spot())) else { continue };
+            let (_, relative) = self.pose(f);
+            if let Some(other) = relative.filter(|_| f.word("attached_to").is_none_or(str::is_empty))
+                && let Some(near) = self.link_of(Attribute { name: "relative_to", value: other, spot: f.spot() })
+                && near != link
+            {
+                let names = [link, near].map(|k| self.draft.links[k].name.clone());
+                let message =
+                    format!("the frame `{}` moves with the model, that is with `{}`, not with `{}`", name.value, names[0], names[1]);
+                let help = format!("`relative_to` says where it is drawn; `attached_to=\"{other}\"` makes it move with `{}`", names[1]);
+                self.reading.note(Diagnostic::new("W451", message).name(name.value).help(help), f.spot());
+            }
             let at = self.draft.links[link].pose.inverse().point(&world.p);
             self.draft.points.push(Point { name: format!("{}{}", self.prefix, name.value), link, at, spot: f.spot() });
         }
