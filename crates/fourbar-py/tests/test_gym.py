@@ -92,3 +92,20 @@ def test_actions_of_another_shape_are_refused(pendulum, action):
     with pytest.raises(ValueError, match="shape"):
         env.step(np.array(action))
     assert env._simulation.inputs["torque"] == 5.0 and env._simulation.t == pytest.approx(0.02)
+
+
+@pytest.mark.parametrize("vary", [{"nothing": (1, 2)}, {"m": (2, 1)}, {"m": (1, float("nan"))}, {"m": (1, 2, 3)}])
+def test_what_varies_is_checked_at_once(vary):
+    text = """
+    fourbar: 1
+    parameters: {m: 1}
+    bodies: {rod: {mass: m, inertia: [1e-4, 0.1, 0.1], at: [0.5, 0, 0]}}
+    joints: {pin: {type: revolute, bodies: [ground, rod], at: [0, 0, 0], axis: [0, 1, 0]}}
+    inputs: {torque: {unit: N*m, range: [-5, 5]}}
+    forces: {motor: {type: actuator, joint: pin, effort: torque}}
+    study: {t_end: 1}
+    """
+    model = fourbar.loads(text)
+    fourbar.gym.MechanismEnv(model, vary={"m": (1, 2)}).reset(seed=1)
+    with pytest.raises(ValueError):
+        fourbar.gym.MechanismEnv(model, vary=vary)

@@ -280,3 +280,9 @@ def test_an_array_of_another_type_is_a_copy(fourbar_model):
     copied = r.__array__(copy=True)
     copied[0, 0] = 7.0
     assert r.t[0] == 0.0
+
+
+def test_no_columns_leave_the_time():
+    """An empty choice is a choice: it kept every column before."""
+    result = fourbar.load("fourbar").run(0.1, columns=[])
+    assert list(result) == ["t"] and result.t[-1] == pytest.approx(0.1)

@@ -294,7 +294,9 @@ class Model(Studies):
         if columns is None:
             chosen, units = list(range(len(names))), self._units
         else:
-            chosen = self._core.choose([columns] if isinstance(columns, str) else list(columns))
+            patterns = [columns] if isinstance(columns, str) else list(columns)
+            # Without a pattern there is the time alone.
+            chosen = self._core.choose(patterns) if patterns else [names.index("t")]
             names, units = tuple(names[k] for k in chosen), tuple(self._units[k] for k in chosen)
         shown = bar(progress)
         try:

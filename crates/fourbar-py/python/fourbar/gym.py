@@ -81,6 +81,11 @@ class MechanismEnv(gymnasium.Env[Array, Array]):
         self.observation_space = gymnasium.spaces.Box(-np.inf, np.inf, (len(self._places),), np.float64)
         self._reward, self._terminated = self._rule(reward), self._rule(terminated)
         self._vary, self._settings = dict(vary or {}), settings
+        for name, ends in self._vary.items():
+            if name not in self.model.parameters:
+                raise ValueError(f"there is no parameter {name!r} to vary")
+            if len(ends) != 2 or not np.isfinite(ends).all() or ends[0] > ends[1]:
+                raise ValueError(f"{name!r} varies between two numbers, the smaller one first, not {ends!r}")
         self.render_mode = render_mode
         self._simulation: Any = None
         self._start: Any = None
