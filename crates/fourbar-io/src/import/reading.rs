@@ -81,7 +81,11 @@ impl<'a> Reading<'a> {
     pub fn problem(&self, d: Diagnostic, spot: Spot) {
         if self.problems.borrow().len() < MOST {
             let d = self.placed(d, spot);
-            self.problems.borrow_mut().push(d);
+            let mut problems = self.problems.borrow_mut();
+            // What is read twice is reported once.
+            if !problems.contains(&d) {
+                problems.push(d);
+            }
         }
     }
 

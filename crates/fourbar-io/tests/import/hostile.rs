@@ -304,3 +304,38 @@ fn two_strokes_in_a_comment_do_no_harm() {
     let text = "<robot name='r'><!-- a -- b --- --><link name='a'/><link name='b'><inertial><mass value='1'/><inertia ixx='1' iyy='1' izz='1'/></inertial></link><joint name='j' type='continuous'><parent link='a'/><child link='b'/></joint></robot>";
     assert_eq!(read(text).spec.bodies.len(), 1);
 }
+
+#[test]
+fn many_defaults_tendons_and_frames_that_lead_nowhere_are_refused_in_time() {
+    let alike = format!(
+        "<mujoco><default>{}</default><worldbody><body><joint/>{}</body></worldbody></mujoco>",
+        "<geom size='1'/>".repeat(20_000),
+        "<geom/>".repeat(20_000)
+    );
+    assert_eq!(refused(&alike), "M652");
+    let joints: String = (0..2_000).map(|k| format!("<body><joint name='j{k}'/><geom size='1'/></body>")).collect();
+    let terms: String = (0..2_000).map(|k| format!("<joint joint='j{k}' coef='1'/>")).collect();
+    let rope = format!("<fixed stiffness='1'>{terms}</fixed>");
+    assert_eq!(refused(&format!("<mujoco><worldbody>{joints}</worldbody><tendon>{rope}</tendon></mujoco>")), "M652");
+    // The same joint many times is one joint.
+    let again = "<joint joint='j0' coef='1'/>".repeat(20_000);
+    let text = format!("<mujoco><worldbody>{joints}</worldbody><tendon><fixed stiffness='1'>{again}</fixed></tendon></mujoco>");
+    assert_eq!(read_model(&text, &ReadOptions::default()).expect("read").spec.forces.len(), 1);
+    let pulls = "<motor tendon='t'/>".repeat(200);
+    let few: String = (0..100).map(|k| format!("<joint joint='j{k}' coef='1'/>")).collect();
+    let text = format!(
+        "<mujoco><worldbody>{joints}</worldbody><tendon><fixed name='t'>{few}</fixed></tendon><actuator>{pulls}</actuator></mujoco>"
+    );
+    assert_eq!(refused(&text), "M652");
+    let row: String = (1..20_000)
+        .map(|k| format!("<frame name='f{k}' attached_to='f{}'><pose relative_to='f{}'>0 0 1 0 0 0</pose></frame>", k - 1, k - 1))
+        .collect();
+    let text = format!("<sdf version='1.9'><model name='m'>{row}<link name='l'><pose relative_to='f19999'/></link></model></sdf>");
+    assert_eq!(refused(&text), "M655");
+    let row: String = row.split_inclusive("</frame>").take(5_000).collect();
+    let ring = row.replace(" attached_to", " attached_to='l' x");
+    let ring = format!("<frame name='f0'><pose relative_to='f5000'/></frame>{ring}");
+    assert_eq!(refused(&format!("<sdf version='1.9'><model name='m'>{ring}<link name='l'/></model></sdf>")), "M658");
+    let ring = format!("<frame name='f0' attached_to='f5000'><pose relative_to='l'/></frame>{row}");
+    assert_eq!(refused(&format!("<sdf version='1.9'><model name='m'>{ring}<link name='l'/></model></sdf>")), "M655");
+}

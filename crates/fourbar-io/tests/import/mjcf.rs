@@ -56,6 +56,15 @@ fn geoms_weigh_what_their_shapes_weigh() {
     assert!((mass - 500.0 * PI * 0.01 * 2.0).abs() < 1e-12);
     near(r, [1.0, 0.0, 0.0]);
     assert!((J[(0, 0)] - 0.5 * mass * 0.01).abs() < 1e-12 && (J[(1, 1)] - mass * (0.03 + 4.0) / 12.0).abs() < 1e-12);
+    // A bar between two ends is as wide as high, whatever its second size says.
+    for size in ["0.1", "0.1 0.4"] {
+        let (mass, r, J) = solid(&format!("<geom type='box' fromto='0 0 0 0 0 2' size='{size}'/>"));
+        assert!((mass - 1000.0 * 0.2 * 0.2 * 2.0).abs() < 1e-12, "{mass}");
+        near(r, [0.0, 0.0, 1.0]);
+        assert!((J[(0, 0)] - J[(1, 1)]).abs() < 1e-13 && (J[(2, 2)] - mass * 0.08 / 12.0).abs() < 1e-13);
+        let (mass, ..) = solid(&format!("<geom type='ellipsoid' fromto='0 0 0 2 0 0' size='{size}' density='300'/>"));
+        assert!((mass - 300.0 * 4.0 / 3.0 * PI * 0.01).abs() < 1e-12, "{mass}");
+    }
     let (mass, _, J) = solid("<geom type='ellipsoid' size='1 2 3' mass='5'/>");
     assert_eq!(mass, 5.0);
     assert!((J[(2, 2)] - (1.0 + 4.0)).abs() < 1e-13);
@@ -447,10 +456,129 @@ fn nonlinear_coefficients_are_listed() {
         ("stiffness='3 0 0' damping='0.1'", "stiffness='2' springlength='0.5 0.5'", 0),
         ("stiffness='3 4' damping='0.1'", "stiffness='2'", 1),
         ("stiffness='3 4' damping='0.1 0 5'", "stiffness='2 1'", 3),
-        ("", "stiffness='2' springlength='0.25 0.5'", 1),
+        ("", "stiffness='2' springlength='0.25 0.5'", 0),
     ] {
         let loaded = read(&text(joint, tendon));
         let told = loaded.warnings.iter().filter(|w| w.code.0 == "W450").count();
         assert_eq!(told, notes, "{joint} {tendon}: {:?}", loaded.warnings);
     }
+}
+
+#[test]
+fn sizes_and_masses_of_geoms_are_positive() {
+    for geom in [
+        "size='-0.1'",
+        "",
+        "type='capsule' size='0.1'",
+        "type='cylinder' size='0.1' fromto='1 1 1 1 1 1'",
+        "type='box' size='0.1 0.2'",
+        "type='box' size='0.1 0.2 -0.3'",
+        "size='0.1' mass='-1'",
+        "size='0.1' density='-1'",
+    ] {
+        let text = format!("<mujoco><worldbody><body><joint/><geom size='0.1'/><geom {geom}/></body></worldbody></mujoco>");
+        let e = read_model(&text, &ReadOptions::default()).expect_err("refused");
+        assert!(e.code().0 == "M651" && e.cause().line() > 0, "{geom}: {e}");
+    }
+    // Planes and meshes have no size of their own.
+    world("<geom type='plane'/><body><joint/><geom size='0.1' density='0'/><inertial mass='1' pos='0 0 1' diaginertia='1 1 1'/></body>");
+}
+
+#[test]
+fn a_tendon_rests_where_the_springs_of_its_joints_do_and_may_be_slack() {
+    // A mass of 1 kg on a slide without gravity: where a weak damper lets it come to rest is where the tendon pulls no more.
+    let rest = |joint: &str, tendon: &str| {
+        let text = format!(
+            "<mujoco><option gravity='0 0 0'/><worldbody><body name='a'><joint name='j' type='slide' damping='80' {joint}/><geom size='0.1' mass='1'/></body></worldbody>\
+             <tendon><fixed name='rope' stiffness='20' {tendon}><joint joint='j' coef='2'/></fixed></tendon></mujoco>"
+        );
+        last(&motion(&model(&read(&text)), 60.0), "j.distance")
+    };
+    for (joint, tendon, at) in [
+        ("springref='0.3'", "", 0.3),
+        ("ref='0.1' springref='0.3'", "", 0.3),
+        ("ref='0.1'", "", 0.0),
+        ("ref='0.1' springref='0.3'", "springlength='-1'", 0.3),
+        ("springref='0.3'", "springlength='-0.2'", -0.1),
+        ("springref='0.3'", "springlength='0.5'", 0.25),
+        ("", "springlength='0.2 0.5'", 0.1),
+        ("ref='0.6'", "springlength='0.2 0.5'", 0.25),
+        ("ref='0.2'", "springlength='0.2 0.5'", 0.2),
+    ] {
+        let x = rest(joint, tendon);
+        assert!((x - at).abs() < 1e-6, "{joint} {tendon}: {x} {at}");
+    }
+    let text = "<mujoco><worldbody><body><joint name='j'/><geom size='0.1'/></body></worldbody><tendon><fixed name='rope' springlength='0.3 0.2'><joint joint='j' coef='2'/></fixed></tendon></mujoco>";
+    assert_eq!(read_model(text, &ReadOptions::default()).expect_err("refused").code().0, "M651");
+    let text = "<mujoco><worldbody><body><joint name='j' type='ball'/><geom size='0.1'/></body></worldbody><tendon><fixed name='rope'><joint joint='j' coef='2'/></fixed></tendon></mujoco>";
+    assert_eq!(read_model(text, &ReadOptions::default()).expect_err("refused").code().0, "M655");
+}
+
+#[test]
+fn bounds_of_mass_and_inertia_are_for_bodies_of_the_file() {
+    let text = |bounds: &str| {
+        format!(
+            "<mujoco><compiler {bounds}/><worldbody><body name='a'><joint axis='1 0 0'/><joint axis='0 1 0'/><geom size='0.1' mass='2'/></body></worldbody></mujoco>"
+        )
+    };
+    let [plain, bounded] = ["", "boundmass='0.5' boundinertia='0.01'"].map(|b| model(&read(&text(b))));
+    for m in [&plain, &bounded] {
+        assert_eq!(body(m, "a").mass, 2.0);
+        assert!(body(m, "a_1").mass < 1e-5, "{}", body(m, "a_1").mass);
+    }
+    assert!((inertia(body(&bounded, "a"))[(0, 0)] - 0.01).abs() < 1e-15);
+    assert!(inertia(body(&bounded, "a_1")).amax() < 1e-6);
+}
+
+#[test]
+fn frames_hold_joints_and_inertias_too() {
+    // The same pendulum with a hinge and a slide, said with frames and without.
+    let plain = "<body name='a' pos='1 0 0'><joint name='j' pos='0 1 1' axis='0 -1 0'/><joint name='k' type='slide' axis='1 0 0' pos='1 1 0'/>\
+        <inertial mass='2' pos='0.3 1 0.5' diaginertia='0.1 0.2 0.25'/></body>";
+    let framed = "<body name='a' pos='1 0 0'><frame pos='0 1 0'><frame axisangle='1 0 0 90'><joint name='j' pos='0 1 0' axis='0 0 1'/></frame>\
+        <frame pos='1 0 0'><joint name='k' type='slide' axis='1 0 0'/></frame>\
+        <frame pos='0.3 0 0.5' axisangle='1 0 0 90'><inertial mass='2' pos='0 0 0' diaginertia='0.1 0.25 0.2'/></frame></frame></body>";
+    let [a, b] = [plain, framed].map(|text| motion(&model(&world(text)), 0.5));
+    for column in ["a.r.x", "a.r.y", "a.r.z", "j.angle", "k.distance"] {
+        assert!((last(&a, column) - last(&b, column)).abs() < 1e-9, "{column}: {} {}", last(&a, column), last(&b, column));
+    }
+    assert!(last(&a, "j.angle").abs() > 0.1);
+    let twice = "<mujoco><worldbody><body><joint/><inertial mass='1' pos='0 0 1' diaginertia='1 1 1'/><frame><inertial mass='1' pos='0 0 1' diaginertia='1 1 1'/></frame></body></worldbody></mujoco>";
+    assert_eq!(read_model(twice, &ReadOptions::default()).expect_err("refused").code().0, "M656");
+}
+
+#[test]
+fn what_flags_switch_off_is_not_there() {
+    let text = |flags: &str| {
+        format!(
+            "<mujoco><option><flag {flags}/></option><worldbody><body name='a'><joint name='j' stiffness='3' damping='2' frictionloss='1' range='-30 30'/><geom size='0.1'/></body>\
+             <body name='b'><joint name='k'/><geom size='0.1'/></body></worldbody>\
+             <equality><joint joint1='j' joint2='k'/></equality><tendon><fixed name='rope' stiffness='2'><joint joint='j' coef='1'/></fixed></tendon>\
+             <actuator><motor name='m' joint='j' ctrlrange='-1 1'/></actuator></mujoco>"
+        )
+    };
+    let forces = |flags: &str| -> Vec<String> { read(&text(flags)).spec.forces.iter().map(|(n, _)| n.clone()).collect() };
+    assert_eq!(forces("contact='disable'"), ["j_spring", "j_friction", "rope_spring", "m_motor"]);
+    assert_eq!(forces("spring='disable' damper='disable'"), ["j_friction", "m_motor"]);
+    assert_eq!(forces("passive='disable' frictionloss='disable'"), ["m_motor"]);
+    assert_eq!(forces("actuation='disable' constraint='disable'"), ["j_spring", "rope_spring"]);
+    let joints = |flags: &str| read(&text(flags)).spec.joints.len();
+    assert_eq!((joints("contact='disable'"), joints("equality='disable'"), joints("constraint='disable'")), (3, 2, 2));
+    let limits = |flags: &str| read(&text(flags)).spec.limits.len();
+    assert_eq!((limits("contact='disable'"), limits("limit='disable'")), (1, 0));
+    let range = |flags: &str| read(&text(flags)).spec.inputs[0].1.range;
+    assert_eq!((range("contact='disable'"), range("clampctrl='disable'")), ([-1.0, 1.0], [f64::NEG_INFINITY, f64::INFINITY]));
+    assert!(!codes(&read(&text("contact='disable'"))).contains(&"W450"));
+}
+
+#[test]
+fn defaults_are_listed_only_where_they_are_missed() {
+    let text = |geom: &str| {
+        format!(
+            "<mujoco><default><geom mass='2' contype='0'/><joint damping='1'/><position kp='3'/><site size='1'/></default>\
+             <worldbody><body><joint damping='2'/><geom size='0.1' mass='1' {geom}/></body></worldbody></mujoco>"
+        )
+    };
+    let told: Vec<String> = read(&text("")).warnings.iter().filter(|w| w.code.0 == "W450").map(|w| w.message.clone()).collect();
+    assert!(matches!(told.as_slice(), [one] if one.contains("contype") && !one.contains("mass")), "{told:?}");
 }

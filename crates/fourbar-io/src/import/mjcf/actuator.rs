@@ -51,6 +51,11 @@ impl<'x> Mjcf<'_, '_, 'x> {
             r.note(d.help("add a force and an input by hand"), e.spot());
             e.done();
         };
+        if self.off.actuators {
+            let d = Diagnostic::new("W457", format!("the actuator `{name}` is switched off and left out")).name(&name);
+            r.note(d, e.spot());
+            return e.done();
+        }
         let gear = get("gear").and_then(|a| r.numbers(a, 1, 6)).unwrap_or_else(|| vec![1.0]);
         let pull = if let Some(a) = get("joint").or_else(|| get("jointinparent")) {
             let Some(joint) = self.named_joint(a) else { return };
@@ -59,7 +64,10 @@ impl<'x> Mjcf<'_, '_, 'x> {
             }
             Pull::Joints(vec![(joint, gear[0])])
         } else if let Some(a) = get("tendon") {
-            let Some(tendon) = self.tendons.get(a.value) else { return skip("its tendon is not read") };
+            let Some(tendon) = self.tendons.get(a.value).cloned() else { return skip("its tendon is not read") };
+            if !self.affords(&tendon, e) {
+                return;
+            }
             Pull::Joints(tendon.terms.iter().map(|(j, c)| (*j, c * gear[0])).collect())
         } else if let Some(a) = get("site") {
             if get("refsite").is_some() {
@@ -91,7 +99,7 @@ impl<'x> Mjcf<'_, '_, 'x> {
                 vec![middle - half, middle + half]
             });
         }
-        let limited = on("ctrllimited", &control);
+        let limited = on("ctrllimited", &control) && !self.off.ranges;
         let range = control.filter(|_| limited).map(|x| [x[0], x[1]]).filter(|[a, b]| a < b);
         let unit = self.unit(&pull, &law);
         let i = self.draft.inputs.len();

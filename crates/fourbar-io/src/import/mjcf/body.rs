@@ -11,6 +11,13 @@ use nalgebra::{Matrix3, Vector3};
 /// Elements that add bodies in ways that are not read.
 const UNREAD: [&str; 5] = ["composite", "flexcomp", "replicate", "attach", "plugin"];
 
+/// Joints with the frames in which they stand and their classes, and the inertia of a body with its frame.
+#[derive(Default)]
+struct Inside<'x> {
+    joints: Vec<(Element<'x>, Pose, usize)>,
+    inertia: Option<(Element<'x>, Pose)>,
+}
+
 impl<'x> Mjcf<'_, '_, 'x> {
     /// What stands in a body or in a frame of it. `frame` is its pose in the link.
     pub(super) fn content(&mut self, e: Element<'x>, link: usize, frame: &Pose, class: usize) -> Body {
@@ -74,31 +81,58 @@ impl<'x> Mjcf<'_, '_, 'x> {
             spot: e.spot(),
         };
         self.draft.links.push(body(&name));
-        let mut joints: Vec<(Element<'_>, usize)> = Vec::new();
-        collect(self, e, &mut joints, class);
+        let mut inside = Inside::default();
+        self.collect(e, &Pose::IDENTITY, class, &mut inside);
+        let Inside { joints, inertia: own } = inside;
         // Several joints of a body act one after the other, through bodies without mass.
         let mut base = (parent, inner);
-        for (n, (j, class)) in joints.iter().enumerate() {
+        for (n, (j, within, class)) in joints.iter().enumerate() {
             let last = n + 1 == joints.len();
             let moving = if last {
                 k
             } else {
+                self.between.insert(self.draft.links.len());
                 self.draft.links.push(body(&format!("{name}_{}", n + 1)));
                 self.draft.links.len() - 1
             };
-            self.joint(*j, [base.0, moving], &base.1, *class, &name);
+            self.joint(*j, [base.0, moving], [&base.1, within], *class, &name);
             base = (moving, Pose::IDENTITY);
         }
         if joints.is_empty() {
             self.draft.joints.push(Joint::new("", Kind::Welded, [parent, k], [inner, Pose::IDENTITY], e.spot()));
             self.reference.push(0.0);
         }
-        let own = e.child("inertial").filter(|_| self.compiler.from_geoms != FromGeoms::Always);
+        let own = own.filter(|_| self.compiler.from_geoms != FromGeoms::Always);
         let weighs = own.is_none() && self.compiler.from_geoms != FromGeoms::Never;
         let around = std::mem::replace(&mut self.weighs, weighs);
         let geoms = self.content(e, k, &Pose::IDENTITY, class);
         self.weighs = around;
-        self.draft.links[k].body = own.map_or(geoms, |i| self.inertial(i));
+        self.draft.links[k].body = own.map_or(geoms, |(i, within)| self.inertial(i).moved(&within));
+    }
+
+    /// The joints of a body with the frames in which they stand, and its inertia, also those inside its frames.
+    fn collect(&self, e: Element<'x>, frame: &Pose, class: usize, found: &mut Inside<'x>) {
+        for c in e.children() {
+            match c.tag() {
+                "joint" | "freejoint" => {
+                    c.saw();
+                    found.joints.push((c, *frame, class));
+                }
+                "inertial" => {
+                    c.saw();
+                    if found.inertia.replace((c, *frame)).is_some() {
+                        let d = Diagnostic::new("M656", "a body has two elements `inertial`");
+                        self.reading.problem(d.help("leave one of them out"), c.spot());
+                    }
+                }
+                "frame" => {
+                    let inner = frame.then(&self.pose(c));
+                    let class = self.defaults.class_inside(self.reading, c, class);
+                    self.collect(c, &inner, class, found);
+                }
+                _ => {}
+            }
+        }
     }
 
     fn inertial(&self, e: Element<'x>) -> Body {
@@ -116,7 +150,8 @@ impl<'x> Mjcf<'_, '_, 'x> {
         Body { mass, com: Vector3::zeros(), J }.moved(&pose)
     }
 
-    fn joint(&mut self, e: Element<'x>, links: [usize; 2], at: &Pose, inherited: usize, body: &str) {
+    /// A joint of a body that stands at `at` on the base, given in a frame at `within` on the body.
+    fn joint(&mut self, e: Element<'x>, links: [usize; 2], [at, within]: [&Pose; 2], inherited: usize, body: &str) {
         let r = self.reading;
         let free = e.tag() == "freejoint";
         let class = self.defaults.class_of(r, e, inherited);
@@ -148,7 +183,7 @@ impl<'x> Mjcf<'_, '_, 'x> {
         joint.passive.rotor = r.number(get("armature"), 0.0);
         if what != Kind::Free {
             let axis = if turns.is_some() { r.direction(get("axis"), Vector3::z()) } else { Vector3::z() };
-            let frame = Pose::with_axis(r.vector(get("pos"), Vector3::zeros()), &axis);
+            let frame = within.then(&Pose::with_axis(r.vector(get("pos"), Vector3::zeros()), &axis));
             reference = if turns.is_some() { angle * r.number(get("ref"), 0.0) } else { 0.0 };
             // As drawn the coordinate has its reference value, so the frame on the base stands before it by as much.
             let back = match turns {
@@ -186,22 +221,5 @@ impl<'x> Mjcf<'_, '_, 'x> {
             self.reading.note(d.help("springs and dampers are linear here; write the law as a force with an expression"), a.spot);
         }
         x[0]
-    }
-}
-
-/// The joints of a body, also those inside its frames.
-fn collect<'e>(m: &Mjcf<'_, '_, '_>, e: Element<'e>, list: &mut Vec<(Element<'e>, usize)>, class: usize) {
-    for c in e.children() {
-        match c.tag() {
-            "joint" | "freejoint" => {
-                c.saw();
-                list.push((c, class));
-            }
-            "frame" if c.children().any(|x| matches!(x.tag(), "joint" | "freejoint")) => {
-                let help = "write the joint outside of the frame";
-                m.reading.unsupported("a joint inside a `frame`", help, c.spot());
-            }
-            _ => {}
-        }
     }
 }

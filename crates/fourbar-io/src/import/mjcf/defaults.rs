@@ -2,7 +2,9 @@
 
 use super::super::reading::Reading;
 use super::super::xml::{Attribute, Element};
-use std::collections::HashMap;
+use fourbar::Diagnostic;
+use std::cell::RefCell;
+use std::collections::{HashMap, HashSet};
 
 /// A class.
 struct Class<'x> {
@@ -14,14 +16,28 @@ struct Class<'x> {
 pub(super) struct Defaults<'x> {
     classes: Vec<Class<'x>>,
     names: HashMap<&'x str, usize>,
+    /// Attributes that elements were asked for, by the tag of their defaults.
+    asked: RefCell<HashMap<String, HashSet<String>>>,
+    /// How many elements of one kind a class has.
+    alike: HashMap<(usize, &'x str), usize>,
 }
+
+/// Elements of one kind in one class: more than one come from files that are included.
+const MOST_ALIKE: usize = 50;
+/// Attributes of which the first that is found gives an orientation.
+const TURNS: [&str; 5] = ["quat", "axisangle", "euler", "xyaxes", "zaxis"];
 
 /// Actuators of every kind share their defaults.
 const ACTUATORS: [&str; 9] = ["general", "motor", "position", "velocity", "intvelocity", "damper", "cylinder", "muscle", "adhesion"];
 
 impl<'x> Defaults<'x> {
     pub fn new(reading: &Reading<'_>, root: Element<'x>) -> Self {
-        let mut d = Self { classes: vec![Class { parent: None, elements: Vec::new() }], names: HashMap::new() };
+        let mut d = Self {
+            classes: vec![Class { parent: None, elements: Vec::new() }],
+            names: HashMap::new(),
+            asked: RefCell::default(),
+            alike: HashMap::new(),
+        };
         d.names.insert("main", 0);
         for e in root.all("default") {
             // There is one outermost class, whatever it is called.
@@ -36,6 +52,12 @@ impl<'x> Defaults<'x> {
     fn collect(&mut self, reading: &Reading<'_>, e: Element<'x>, class: usize) {
         for c in e.children() {
             if c.tag() != "default" {
+                let alike = self.alike.entry((class, c.tag())).or_default();
+                *alike += 1;
+                if *alike > MOST_ALIKE {
+                    let message = format!("a class has more than {MOST_ALIKE} defaults for `{}`", c.tag());
+                    return reading.problem(Diagnostic::new("M652", message).name(c.tag()).help("put them together"), c.spot());
+                }
                 self.classes[class].elements.push(c);
                 // What a default says is listed where it is not carried over, not that it is there.
                 c.saw();
@@ -84,7 +106,24 @@ impl<'x> Defaults<'x> {
 
     /// The value of an attribute, from the element or its defaults.
     pub fn attribute(&self, e: Element<'x>, class: usize, tags: &[&str], name: &str) -> Option<Attribute<'x>> {
+        let mut asked = self.asked.borrow_mut();
+        for tag in tags {
+            if asked.get(*tag).is_none_or(|names| !names.contains(name)) {
+                asked.entry((*tag).into()).or_default().insert(name.into());
+            }
+        }
         self.chain(e, class, tags).find_map(|d| d.get(name))
+    }
+
+    /// What defaults say is dealt with where elements of their kind were asked for it, or where there are none.
+    pub fn settle(&self) {
+        let asked = self.asked.borrow();
+        for d in self.classes.iter().flat_map(|c| &c.elements) {
+            match asked.get(d.tag()) {
+                None => d.done(),
+                Some(names) => d.ignore_where(|name| names.contains(name) || TURNS.contains(&name)),
+            }
+        }
     }
 
     /// Tags of the defaults of an actuator.

@@ -22,7 +22,7 @@ impl<'x> Mjcf<'_, '_, 'x> {
             let tags = ["equality"];
             let name = c.word("name").map_or_else(|| format!("{}{}", c.tag(), n + 1), String::from);
             let active = self.defaults.attribute(c, class, &tags, "active").is_none_or(|a| a.value != "false");
-            if !active {
+            if !active || self.off.equalities {
                 let d = Diagnostic::new("W457", format!("the equality `{name}` is switched off and left out")).name(&name);
                 self.reading.note(d, c.spot());
                 c.done();

@@ -8,6 +8,7 @@ use super::{Mjcf, Site};
 use crate::import::draft::Point;
 use crate::solid::Solid;
 use fourbar::Diagnostic;
+use fourbar::diagnostic::number;
 use fourbar::spec::Shape;
 use nalgebra::Vector3;
 
@@ -43,9 +44,9 @@ impl<'x> Mjcf<'_, '_, 'x> {
         if let Some(x) = get("fromto").and_then(|a| r.numbers(a, 6, 6)) {
             let (between, half) = self.between(&x);
             pose = between;
-            // Boxes and ellipsoids have the length as their third number, the others as their second.
+            // Boxes and ellipsoids have the length as their third number and are as wide as high, the others as their second.
             match kind {
-                "box" | "ellipsoid" => size = vec![size[0], if size[1] > 0.0 { size[1] } else { size[0] }, half],
+                "box" | "ellipsoid" => size = vec![size[0], size[0], half],
                 _ => size[1] = half,
             }
         }
@@ -68,10 +69,24 @@ impl<'x> Mjcf<'_, '_, 'x> {
             }
             found
         });
+        let needed = match kind {
+            _ if asset.is_some() => 0,
+            "sphere" => 1,
+            "cylinder" | "capsule" => 2,
+            "box" | "ellipsoid" => 3,
+            _ => 0,
+        };
+        if let Some(k) = size[..needed].iter().position(|x| *x <= 0.0) {
+            let d = Diagnostic::new("M651", format!("number {} of the size of a {kind} is {}", k + 1, number(size[k])));
+            r.problem(d.help("sizes are positive, and the ends of `fromto` differ"), e.spot());
+        }
         let [low, high] = self.compiler.groups;
         let weighs = self.weighs && group >= low && group <= high;
         let mass = get("mass").and_then(|a| r.numbers(a, 1, 1)).map(|x| x[0]);
         let density = r.number(get("density"), 1000.0);
+        if mass.unwrap_or(density) < 0.0 {
+            r.problem(Diagnostic::new("M651", "the mass of a geom is negative").help("a mass is positive or zero"), e.spot());
+        }
         let none = mass == Some(0.0) || (mass.is_none() && density == 0.0);
         let own = match (solid, asset, kind) {
             _ if !weighs || none => None,

@@ -17,7 +17,8 @@ use super::xml::Element;
 use defaults::Defaults;
 use fourbar::Diagnostic;
 use nalgebra::{Matrix3, Vector3};
-use std::collections::HashMap;
+use std::cell::Cell;
+use std::collections::{HashMap, HashSet};
 use tendon::Tendon;
 
 /// Settings of the compiler.
@@ -65,6 +66,18 @@ struct Site {
     pose: Pose,
 }
 
+/// Parts of the mechanism that flags of the file switch off.
+#[derive(Clone, Copy, Debug, Default)]
+struct Off {
+    equalities: bool,
+    limits: bool,
+    friction: bool,
+    springs: bool,
+    dampers: bool,
+    actuators: bool,
+    ranges: bool,
+}
+
 /// What is known while a model is read.
 struct Mjcf<'r, 'a, 'x> {
     reading: &'r Reading<'a>,
@@ -81,6 +94,12 @@ struct Mjcf<'r, 'a, 'x> {
     /// Whether geoms give the body that is being read its mass.
     weighs: bool,
     tendons: HashMap<String, Tendon>,
+    /// Links between the joints of one body, which the file does not have.
+    between: HashSet<usize>,
+    /// What the flags of the file switch off.
+    off: Off,
+    /// Terms of the forces of tendons so far.
+    terms: Cell<usize>,
     /// Number of joints of the tree; those that close loops follow.
     tree: usize,
 }
@@ -102,6 +121,9 @@ pub(super) fn read(reading: &Reading<'_>, root: Element<'_>) -> Draft {
         reference: Vec::new(),
         weighs: false,
         tendons: HashMap::new(),
+        between: HashSet::new(),
+        off: Off::default(),
+        terms: Cell::new(0),
         tree: 0,
     };
     m.options(root);
@@ -118,6 +140,7 @@ pub(super) fn read(reading: &Reading<'_>, root: Element<'_>) -> Draft {
         root.all("equality").for_each(|e| m.equalities(e));
         root.all("tendon").for_each(|e| m.read_tendons(e));
         root.all("actuator").for_each(|e| m.actuators(e));
+        m.switch_off();
     }
     for tag in ["deformable", "extension"] {
         if let Some(e) = root.child(tag) {
@@ -125,6 +148,7 @@ pub(super) fn read(reading: &Reading<'_>, root: Element<'_>) -> Draft {
             reading.unsupported(&format!("`{tag}`"), help, e.spot());
         }
     }
+    m.defaults.settle();
     m.meshes.say_missing(reading);
     m.draft
 }
@@ -221,12 +245,53 @@ impl<'x> Mjcf<'_, '_, 'x> {
             if let Some(a) = e.get("gravity") {
                 self.draft.gravity = Some(self.reading.vector(Some(a), Vector3::zeros()).into());
             }
-            if let Some(f) = e.child("flag")
-                && f.word("gravity") == Some("disable")
-            {
-                self.draft.gravity = Some([0.0; 3]);
+            if let Some(f) = e.child("flag") {
+                self.flags(f);
             }
         }
+    }
+
+    /// What the flags switch off is not there; what they say to a solver has no meaning for another one.
+    fn flags(&mut self, f: Element<'_>) {
+        f.ignore(&[
+            "contact",
+            "warmstart",
+            "filterparent",
+            "refsafe",
+            "sensor",
+            "midphase",
+            "eulerdamp",
+            "autoreset",
+            "nativeccd",
+            "multiccd",
+            "island",
+            "sleep",
+            "energy",
+            "fwdinv",
+            "invdiscrete",
+        ]);
+        let disabled = |name: &str| f.word(name) == Some("disable");
+        if disabled("gravity") {
+            self.draft.gravity = Some([0.0; 3]);
+        }
+        let (all, passive) = (disabled("constraint"), disabled("passive"));
+        let now = Off {
+            equalities: disabled("equality") || all,
+            limits: disabled("limit") || all,
+            friction: disabled("frictionloss") || all,
+            springs: disabled("spring") || passive,
+            dampers: disabled("damper") || passive,
+            actuators: disabled("actuation"),
+            ranges: disabled("clampctrl"),
+        };
+        let off = &mut self.off;
+        off.equalities |= now.equalities;
+        off.limits |= now.limits;
+        off.friction |= now.friction;
+        off.springs |= now.springs;
+        off.dampers |= now.dampers;
+        off.actuators |= now.actuators;
+        off.ranges |= now.ranges;
     }
 
     fn assets(&mut self, e: Element<'x>) {
@@ -253,10 +318,25 @@ impl<'x> Mjcf<'_, '_, 'x> {
         }
     }
 
+    /// Takes away what flags switch off in joints; others may have asked for the values before.
+    fn switch_off(&mut self) {
+        let off = self.off;
+        for j in &mut self.draft.joints {
+            let p = &mut j.passive;
+            j.limits = j.limits.filter(|_| !off.limits);
+            p.stiffness = if off.springs { 0.0 } else { p.stiffness };
+            p.damping = if off.dampers { 0.0 } else { p.damping };
+            p.dry = if off.friction { 0.0 } else { p.dry };
+        }
+    }
+
     /// Bounds of mass and inertia that the compiler asks for.
     fn bounds(&mut self) {
         let Compiler { bounds: [mass, inertia], balance, total, .. } = self.compiler;
-        for link in self.draft.links.iter_mut().skip(1) {
+        for (k, link) in self.draft.links.iter_mut().enumerate().skip(1) {
+            if self.between.contains(&k) {
+                continue;
+            }
             let b = &mut link.body;
             b.mass = b.mass.max(mass);
             if inertia > 0.0 || balance {

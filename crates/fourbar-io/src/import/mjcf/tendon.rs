@@ -4,6 +4,10 @@ use super::super::draft::{Acts, Effort};
 use super::super::xml::Element;
 use super::Mjcf;
 use fourbar::Diagnostic;
+use std::collections::HashMap;
+
+/// Terms of all forces of tendons.
+const MOST_TERMS: usize = 1_000_000;
 
 /// Joints and their weights.
 #[derive(Clone, Debug, Default)]
@@ -12,6 +16,18 @@ pub(super) struct Tendon {
 }
 
 impl<'x> Mjcf<'_, '_, 'x> {
+    /// Whether the forces of one more element on a tendon are still read: each of them is a formula of all its joints.
+    pub(super) fn affords(&self, tendon: &Tendon, e: Element<'x>) -> bool {
+        let terms = self.terms.get().saturating_add(tendon.terms.len().saturating_pow(2));
+        self.terms.set(terms);
+        let good = terms <= MOST_TERMS;
+        if !good {
+            let d = Diagnostic::new("M652", format!("the forces of tendons have more than {MOST_TERMS} terms, the most that are read"));
+            self.reading.problem(d.help("use tendons with fewer joints"), e.spot());
+        }
+        good
+    }
+
     pub(super) fn read_tendons(&mut self, e: Element<'x>) {
         for t in e.children() {
             t.saw();
@@ -25,32 +41,53 @@ impl<'x> Mjcf<'_, '_, 'x> {
                 continue;
             }
             let mut tendon = Tendon::default();
+            // Where each joint stands in the list: its weights add up.
+            let mut places: HashMap<usize, usize> = HashMap::new();
             for j in t.all("joint") {
                 let Some(joint) = self.reading.need(j, "joint").and_then(|a| self.named_joint(a)) else { continue };
                 let weight = self.reading.number(self.reading.need(j, "coef"), 0.0);
+                if self.draft.joints[joint].turns().is_none() {
+                    let of = &self.draft.joints[joint].name;
+                    let d = Diagnostic::new("M655", format!("joint `{of}` has no coordinate for the tendon `{name}`")).name(of);
+                    self.reading.problem(d.help("tendons hold hinges and slides"), j.spot());
+                    continue;
+                }
+                if let Some(k) = places.get(&joint) {
+                    tendon.terms[*k].1 += weight;
+                    continue;
+                }
+                places.insert(joint, tendon.terms.len());
                 tendon.terms.push((joint, weight));
             }
             let first = |key: &str| self.first_coefficient(get(key), &name);
             let (stiffness, damping) = (first("stiffness"), first("damping"));
-            // Without a length of its own a tendon is at rest as drawn.
-            let drawn: f64 = tendon.terms.iter().map(|(j, c)| c * self.reference[*j]).sum();
-            if let Some((a, x)) = get("springlength").and_then(|a| Some((a, self.reading.numbers(a, 1, 2)?)))
-                && x.len() == 2
-                && x[0] != x[1]
-            {
-                let message =
-                    format!("the tendon `{name}` is slack from {:?} to {:?}, and is carried over with one length at rest", x[0], x[1]);
-                let d = Diagnostic::new("W450", message).name(&name);
-                self.reading.note(d.help("write it as a force with an expression"), a.spot);
+            // Without lengths of its own a tendon is at rest where the springs of its joints are.
+            let at_rest: f64 = tendon.terms.iter().map(|(j, c)| c * self.draft.joints[*j].passive.rest).sum();
+            let [low, high] = match get("springlength").and_then(|a| self.reading.numbers(a, 1, 2)).as_deref() {
+                None | Some([-1.0] | [-1.0, -1.0]) => [at_rest; 2],
+                Some([low, high]) => [*low, *high],
+                Some(x) => [x[0]; 2],
+            };
+            if low > high {
+                let d =
+                    Diagnostic::new("M651", format!("`springlength` of the tendon `{name}` falls from {low:?} to {high:?}")).name(&name);
+                self.reading.problem(d.help("write the smaller length first"), t.spot());
             }
-            let rest =
-                get("springlength").and_then(|a| self.reading.numbers(a, 1, 2)).map_or(drawn, |x| if x[0] < 0.0 { drawn } else { x[0] });
-            if stiffness != 0.0 || damping != 0.0 {
+            let stiffness = if self.off.springs { 0.0 } else { stiffness };
+            let damping = if self.off.dampers { 0.0 } else { damping };
+            if (stiffness != 0.0 || damping != 0.0) && self.affords(&tendon, t) {
                 let sum = |letter: char| {
                     let terms: Vec<String> = tendon.terms.iter().map(|(j, c)| format!("({c:?})*{letter}{j}")).collect();
                     terms.join("+")
                 };
-                let force = format!("-({stiffness:?})*(({})-({rest:?}))-({damping:?})*({})", sum('q'), sum('v'));
+                let length = sum('q');
+                // Between the two lengths a tendon is slack.
+                let beyond = if low == high {
+                    format!("(({length})-({low:?}))")
+                } else {
+                    format!("(max(({length})-({high:?}),0)+min(({length})-({low:?}),0))")
+                };
+                let force = format!("-({stiffness:?})*{beyond}-({damping:?})*({})", sum('v'));
                 for (joint, weight) in &tendon.terms {
                     let acts = Acts::Joint(*joint, format!("({weight:?})*({force})"));
                     self.draft.efforts.push(Effort { name: format!("{name}_spring"), acts, spot: t.spot() });

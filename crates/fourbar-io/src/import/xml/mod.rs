@@ -221,7 +221,12 @@ impl<'t> Element<'t> {
 
     /// Takes note that attributes mean nothing for the mechanism.
     pub fn ignore(self, names: &[&str]) {
-        for v in self.values().iter().filter(|v| names.contains(&self.name(v))) {
+        self.ignore_where(|name| names.contains(&name));
+    }
+
+    /// Takes note that attributes were dealt with, those whose name a condition meets.
+    pub fn ignore_where(self, dealt_with: impl Fn(&str) -> bool) {
+        for v in self.values().iter().filter(|v| dealt_with(self.name(v))) {
             v.seen.set(true);
         }
     }
