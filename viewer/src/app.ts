@@ -159,7 +159,7 @@ export class App {
   private build(): void {
     const first = this.page.results[0]!;
     this.sub.textContent = this.motions.length > 1 ? `${this.motions.length} results: ${this.motions.map((m) => m.label).join(", ")}`
-      : [first.formulation, first.integrator].filter(Boolean).join(" \u00b7 ") || first.label;
+      : first.integrator === "newton" ? "kinematics" : [first.formulation, first.integrator].filter(Boolean).join(" \u00b7 ") || first.label;
     const views: [string, View, string][] = [["Front", "front", "1"], ["Right", "right", "2"], ["Top", "top", "3"], ["Iso", "iso", "4"]];
     this.scene.append(
       el("div", { class: "views" }, button("Fit", "Show everything (f)", () => this.stage.fit()), ...views.map(([t, v, k]) => button(t, `View: ${v} (${k})`, () => this.stage.view(v)))),

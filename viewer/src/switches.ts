@@ -16,7 +16,7 @@ export function switchPanel(app: App): HTMLElement {
     list.append(el("label", {}, box, w.label, el("kbd", {}, w.key)));
   }
   const follow = el("select", { "aria-label": "Body to follow", onchange: () => app.stage.follow(follow.value === "" ? null : Number(follow.value)) },
-    el("option", { value: "" }, "nothing: everything stays in view"), ...app.page.model.bodies.slice(0, 500).map((b, i) => el("option", { value: String(i) }, b.name)));
+    el("option", { value: "" }, "nothing"), ...app.page.model.bodies.slice(0, 500).map((b, i) => el("option", { value: String(i) }, b.name)));
   follow.value = app.page.model.view?.follow === undefined ? "" : String(Math.max(-1, app.page.model.bodies.findIndex((b) => b.name === app.page.model.view!.follow)));
   if (follow.selectedIndex < 0) follow.selectedIndex = 0;
   list.append(el("label", {}, "The camera follows ", follow));

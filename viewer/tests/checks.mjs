@@ -521,3 +521,37 @@ export async function cases(page) {
   await page.mouse.up();
   assert.match(await page.locator("#detail .hint").first().textContent(), new RegExp(`^[0-9]+ of ${data.cases.length} lie between`));
 }
+
+/** The colour of every pixel of the scene, as the reader sees it. */
+async function pixels(page) {
+  const data = (await page.locator(".scene canvas").first().screenshot({ type: "png" })).toString("base64");
+  return page.evaluate(async (data) => {
+    const image = new Image();
+    image.src = `data:image/png;base64,${data}`;
+    await image.decode();
+    const canvas = Object.assign(document.createElement("canvas"), { width: image.width, height: image.height }), g = canvas.getContext("2d");
+    g.drawImage(image, 0, 0);
+    return Array.from(g.getImageData(0, 0, image.width, image.height).data);
+  }, data);
+}
+
+/** Edges of ghosts are blended with what lies behind them; elsewhere lines of the grid shine through translucent bodies at most as much as the paper does. */
+export async function grid(page) {
+  await page.waitForTimeout(300);
+  const shown = await pixels(page);
+  await page.keyboard.press("#");
+  await page.waitForTimeout(300);
+  const hidden = await pixels(page);
+  assert.equal(shown.length, hidden.length);
+  let crimson = 0, cut = 0, lines = 0;
+  for (let k = 0; k < shown.length; k += 4) {
+    const far = Math.max(...[0, 1, 2].map((c) => Math.abs(shown[k + c] - hidden[k + c])));
+    if (far > 3) lines++;
+    // The crimson of the second result over paper.
+    if (hidden[k] - hidden[k + 1] < 60) continue;
+    crimson++;
+    if (far > 40) cut++;
+  }
+  assert.ok(crimson > 500 && lines > 500, `${crimson} pixels of ghosts, ${lines} of the grid`);
+  assert.ok(cut < 0.015 * crimson, `${cut} of ${crimson} pixels of ghosts are cut by the grid`);
+}

@@ -281,6 +281,8 @@ export async function shares(page, context, scratch) {
 export async function sketches(page) {
   await ready(page);
   await page.getByRole("button", { name: "Draw a planar linkage with the mouse" }).click();
+  const colour = (name) => page.getByRole("button", { name }).evaluate((b) => getComputedStyle(b).color);
+  assert.notEqual(await colour(/^press at one end/), await colour("drag a pin"), "the tool in use looks like the others");
   const svg = page.locator(".sketch > svg"), box = await svg.boundingBox(), s = Math.min(box.width / 0.9, box.height / 0.6);
   const px = (x, y) => [box.x + box.width / 2 + (x - 0.1) * s, box.y + box.height / 2 - y * s];
   const bar = async (a, b) => { await page.mouse.move(...px(...a)); await page.mouse.down(); await page.mouse.move(...px(...b), { steps: 3 }); await page.mouse.up(); };
@@ -327,16 +329,16 @@ export async function sizes(page) {
     await page.emulateMedia({ colorScheme });
     await page.waitForTimeout(200);
     assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), colorScheme, "the page follows the system");
-    for (const tab of ["Live", "Plots", "Edit", "Diagnosis"]) {
+    for (const tab of ["Live", "Plots", "Edit", "Diagnosis", "Show", "Export"]) {
       await page.getByRole("tab", { name: tab }).click();
       const over = await page.evaluate(() => {
         const cut = [...document.querySelectorAll(".curve .name")].filter((e) => e.scrollWidth > e.clientWidth + 1 && e.clientWidth > 0).map((e) => e.textContent);
-        const nav = document.querySelector("nav").getBoundingClientRect(), heads = [...document.querySelectorAll("nav button")].filter((b) => b.getBoundingClientRect().right > nav.right + 1).length;
+        const nav = document.querySelector("nav").getBoundingClientRect(), heads = [...document.querySelectorAll("nav button, .tab:not([hidden]) :is(label, button, select, kbd)")].filter((b) => b.getBoundingClientRect().right > nav.right + 1).length;
         return { page: [document.documentElement.scrollWidth - innerWidth, document.documentElement.scrollHeight - innerHeight], cut, heads };
       });
       assert.ok(over.page.every((v) => v <= 0), `${tab} at ${width}: ${over.page}`);
       assert.deepEqual(over.cut, [], `names cut at ${width}`);
-      assert.equal(over.heads, 0, `tabs beyond the panel at ${width}`);
+      assert.equal(over.heads, 0, `tabs or controls of ${tab} beyond the panel at ${width}`);
     }
     await page.getByRole("tab", { name: "Plots" }).click();
     for (const chart of await page.locator(".chart svg").all()) {

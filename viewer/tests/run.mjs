@@ -12,7 +12,7 @@ import * as checks from "./checks.mjs";
 import { hasEngine, livePage } from "./engine.mjs";
 import * as live from "./live.mjs";
 import { fourBarCsv } from "./samples.mjs";
-import { failedCases } from "./sweep.mjs";
+import { failedCases, namesApart } from "./sweep.mjs";
 import { units } from "./units.mjs";
 
 const FLAGS = [
@@ -80,7 +80,7 @@ try {
     }
   }
   if (!pages.length) {
-    for (const [name, test] of [["sweep: cases that failed, and rounding", failedCases], ["numbers of axes, values of sliders, sketches, events", units]]) {
+    for (const [name, test] of [["sweep: cases that failed, and rounding", failedCases], ["sweep: names of axes on a phone", namesApart], ["numbers of axes, values of sliders, sketches, events", units]]) {
       try {
         await test();
         passed++;
@@ -112,6 +112,7 @@ try {
     await check("the film is saved as WebM", four, checks.webm);
     await check("two results are compared", made.compare.path, checks.compare);
     await check("every result is in view", made.modes.path, checks.inView);
+    await check("the grid does not cut through ghosts", made.modes.path, checks.grid);
     await check("a hostile title is a label", made.hostile.path, checks.hostile);
     await check("the policy refuses foreign script, style and network", four, checks.policy, "play=0", /Content Security Policy/);
     await check("a chain of 1,000 bodies plays", made.chain.path, checks.plays, "");

@@ -48,7 +48,7 @@ export function fileOf(d: Drawing): { text: string } | { missing: string } {
 
 type Tool = "bar" | "ground" | "motor" | "tracer" | "move" | "delete";
 const TOOLS: [Tool, string, string][] = [
-  ["bar", "Bar", "press at one end, drag to the other; ends near each other become one pin"], ["ground", "Ground", "click a pin to fix it on the ground"],
+  ["bar", "Bar", "press at one end, drag to the other; ends near each other become one pin; a square is 50 mm"], ["ground", "Ground", "click a pin to fix it on the ground"],
   ["motor", "Motor", "click a pin to drive its first bar"], ["tracer", "Tracer", "click near a bar: this point of it draws its path"],
   ["move", "Move", "drag a pin"], ["delete", "Delete", "click a pin or a bar"],
 ];

@@ -398,7 +398,8 @@ export class Stage {
     for (let k = -n; k <= n; k++) for (const [u, v] of [[a, b], [b, a]] as const) {
       points.push(origin.clone().addScaledVector(u, k * step).addScaledVector(v, -n * step), origin.clone().addScaledVector(u, k * step).addScaledVector(v, n * step));
     }
-    const grid = new THREE.LineSegments(new THREE.BufferGeometry().setFromPoints(points), new THREE.LineBasicMaterial({ transparent: true, opacity: 0.75 }));
+    const grid = new THREE.LineSegments(new THREE.BufferGeometry().setFromPoints(points), new THREE.LineBasicMaterial({ transparent: true, opacity: 0.75, depthWrite: false }));
+    // Drawn first, and without depth: ghosts lie a little behind, and its lines must not cut through them.
     grid.renderOrder = -1;
     return grid;
   }

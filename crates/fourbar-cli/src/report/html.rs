@@ -19,7 +19,8 @@ td{text-align:right;border-bottom:1px solid #e4e9ee;padding:.25rem .5rem}\
 th:first-child,td:first-child{text-align:left}\
 .pictures{display:grid;grid-template-columns:repeat(auto-fit,minmax(20rem,1fr));gap:1rem;margin-top:1rem}\
 .pictures svg{width:100%;height:auto;border:1px solid #e4e9ee;border-radius:6px;background:#fff}\
-@media(prefers-color-scheme:dark){body{background:#151b22;color:#dde5ee}p{color:#9fb0c0}th{border-color:#3a4653}td{border-color:#27313b}}\
+@media(prefers-color-scheme:dark){body{background:#151b22;color:#dde5ee}p{color:#9fb0c0}th{border-color:#3a4653}td{border-color:#27313b}\
+.pictures svg{filter:invert(.9) hue-rotate(180deg)}}\
 @media print{body{margin:0;max-width:none}}";
 
 fn escaped(text: &str) -> String {
@@ -49,7 +50,7 @@ fn table(head: &[&str], rows: &[Vec<String>]) -> String {
 
 /// A picture of some curves, nothing where nothing is finite.
 fn picture(title: &str, x: (&str, &str), y: (&str, &str), curves: &[Curve<'_>]) -> String {
-    svg_scaled(title, x, y, Scale::default(), curves).unwrap_or_default()
+    svg_scaled(title, x, y, Scale { compact: true, ..Scale::default() }, curves).unwrap_or_default()
 }
 
 fn of_motor(m: &Motor, rows: &Table) -> String {

@@ -22,9 +22,6 @@ const COLOURS: [[u8; 3]; 14] = [
 const INK: [u8; 3] = [0x33, 0x33, 0x33];
 const GRID: [u8; 3] = [0xe4, 0xe4, 0xe4];
 const FRAME: [u8; 3] = [0x66, 0x66, 0x66];
-/// Size of the picture.
-pub(super) const W: f64 = 800.0;
-pub(super) const H: f64 = 480.0;
 /// Margins around the field.
 const LEFT: f64 = 78.0;
 const RIGHT: f64 = 16.0;
@@ -67,6 +64,15 @@ pub struct Scale {
     pub dots: bool,
     /// Both axes have the same scale, as a path in space needs.
     pub equal: bool,
+    /// Half as wide, for pages that show several pictures side by side: letters are as large as elsewhere then.
+    pub compact: bool,
+}
+
+impl Scale {
+    /// Width and height of the picture.
+    pub(super) fn size(self) -> [f64; 2] {
+        if self.compact { [440.0, 300.0] } else { [800.0, 480.0] }
+    }
 }
 
 /// Numbers as they are drawn: logarithms where wanted, of positive numbers only.
@@ -96,8 +102,8 @@ fn powers(lo: f64, hi: f64, count: usize) -> Vec<f64> {
 }
 
 /// Ranges enlarged until a unit is as long on both axes.
-fn equal([x0, x1]: [f64; 2], [y0, y1]: [f64; 2]) -> ([f64; 2], [f64; 2]) {
-    let (wide, high) = (W - LEFT - RIGHT, H - TOP - BOTTOM);
+fn equal([w, h]: [f64; 2], [x0, x1]: [f64; 2], [y0, y1]: [f64; 2]) -> ([f64; 2], [f64; 2]) {
+    let (wide, high) = (w - LEFT - RIGHT, h - TOP - BOTTOM);
     let unit = (1.04 * (x1 - x0) / wide).max((y1 - y0) / high);
     let around = |a: f64, b: f64, size: f64| [0.5 * (a + b) - 0.5 * unit * size, 0.5 * (a + b) + 0.5 * unit * size];
     (around(x0, x1, wide), around(y0, y1, high))
@@ -105,6 +111,8 @@ fn equal([x0, x1]: [f64; 2], [y0, y1]: [f64; 2]) -> ([f64; 2], [f64; 2]) {
 
 /// Lays out curves over a common abscissa named `x`; `None` where nothing is finite.
 pub(super) fn picture(title: &str, x: (&str, &str), y: (&str, &str), scale: Scale, curves: &[Curve<'_>]) -> Option<Vec<Mark>> {
+    let [w, h] = scale.size();
+    let (across, up) = if scale.compact { (4, 5) } else { (8, 6) };
     let xs: Vec<Vec<f64>> = curves.iter().map(|c| placed(c.x, scale.log_x)).collect();
     let ys: Vec<Vec<f64>> = curves.iter().map(|c| placed(c.y, scale.log_y)).collect();
     let (x0, x1) = range(xs.iter().flatten())?;
@@ -116,24 +124,24 @@ pub(super) fn picture(title: &str, x: (&str, &str), y: (&str, &str), scale: Scal
     };
     let room = 0.04 * (y1 - y0);
     let ([x0, x1], [y0, y1]) = match scale.equal {
-        true => equal([x0, x1], [y0 - room, y1 + room]),
+        true => equal([w, h], [x0, x1], [y0 - room, y1 + room]),
         false => ([x0, x1], [y0 - room, y1 + room]),
     };
-    let px = |v: f64| LEFT + (v - x0) / (x1 - x0) * (W - LEFT - RIGHT);
-    let py = |v: f64| H - BOTTOM - (v - y0) / (y1 - y0) * (H - TOP - BOTTOM);
+    let px = |v: f64| LEFT + (v - x0) / (x1 - x0) * (w - LEFT - RIGHT);
+    let py = |v: f64| h - BOTTOM - (v - y0) / (y1 - y0) * (h - TOP - BOTTOM);
     let mut marks = vec![Mark::Text { at: [LEFT, 20.0], size: 14.0, anchor: Anchor::Start, colour: INK, halo: false, text: title.into() }];
-    let at = if scale.log_x { powers(x0, x1, 8) } else { ticks(x0, x1, 8) };
+    let at = if scale.log_x { powers(x0, x1, across) } else { ticks(x0, x1, across) };
     for (&v, name) in at.iter().zip(names(&at, scale.log_x)) {
-        marks.push(line(vec![[px(v), TOP], [px(v), H - BOTTOM]], GRID));
-        marks.push(text([px(v), H - BOTTOM + 18.0], Anchor::Middle, name));
+        marks.push(line(vec![[px(v), TOP], [px(v), h - BOTTOM]], GRID));
+        marks.push(text([px(v), h - BOTTOM + 18.0], Anchor::Middle, name));
     }
-    let at = if scale.log_y { powers(y0, y1, 8) } else { ticks(y0, y1, 6) };
+    let at = if scale.log_y { powers(y0, y1, up + 2) } else { ticks(y0, y1, up) };
     for (&v, name) in at.iter().zip(names(&at, scale.log_y)) {
-        marks.push(line(vec![[LEFT, py(v)], [W - RIGHT, py(v)]], GRID));
+        marks.push(line(vec![[LEFT, py(v)], [w - RIGHT, py(v)]], GRID));
         marks.push(text([LEFT - 8.0, py(v) + 4.0], Anchor::End, name));
     }
-    marks.push(line(vec![[LEFT, TOP], [LEFT, H - BOTTOM], [W - RIGHT, H - BOTTOM]], FRAME));
-    marks.push(text([0.5 * (LEFT + W - RIGHT), H - 12.0], Anchor::Middle, label(x.0, x.1)));
+    marks.push(line(vec![[LEFT, TOP], [LEFT, h - BOTTOM], [w - RIGHT, h - BOTTOM]], FRAME));
+    marks.push(text([0.5 * (LEFT + w - RIGHT), h - 12.0], Anchor::Middle, label(x.0, x.1)));
     if !y.0.is_empty() {
         marks.push(text([LEFT, TOP - 6.0], Anchor::Start, label(y.0, y.1)));
     }
@@ -157,14 +165,14 @@ pub(super) fn picture(title: &str, x: (&str, &str), y: (&str, &str), scale: Scal
     // difference.
     let names: Vec<String> = curves.iter().map(|c| label(c.name, c.unit)).collect();
     let (wide, high) = (7.0 * names.iter().map(String::len).max().unwrap_or(0) as f64 + 16.0, 17.0 * names.len() as f64 + 8.0);
-    let top = |down: f64| TOP + down * (H - BOTTOM - high - TOP);
+    let top = |down: f64| TOP + down * (h - BOTTOM - high - TOP);
     let crowd = |&(right, down): &(bool, f64)| {
-        let (x, y) = (if right { W - RIGHT - wide } else { LEFT }, top(down));
+        let (x, y) = (if right { w - RIGHT - wide } else { LEFT }, top(down));
         drawn.iter().filter(|p| (x..x + wide).contains(&p[0]) && (y..y + high).contains(&p[1])).count()
     };
     let places = [(true, 0.0), (false, 0.0), (true, 1.0), (false, 1.0), (true, 0.5), (false, 0.5)];
     let (right, down) = places.into_iter().min_by_key(crowd).unwrap_or(places[0]);
-    let (x, anchor) = if right { (W - RIGHT - 8.0, Anchor::End) } else { (LEFT + 8.0, Anchor::Start) };
+    let (x, anchor) = if right { (w - RIGHT - 8.0, Anchor::End) } else { (LEFT + 8.0, Anchor::Start) };
     let y = top(down);
     for (k, text) in names.into_iter().enumerate() {
         let (at, colour) = ([x, y + 16.0 + 17.0 * k as f64], COLOURS[k % COLOURS.len()]);

@@ -1,7 +1,7 @@
 //! Curves as a PNG picture: the marks of the plot drawn with an embedded font.
 
 use super::Curve;
-use super::picture::{Anchor, H, Mark, Scale, W, picture};
+use super::picture::{Anchor, Mark, Scale, picture};
 use crate::disk::MARK;
 use tiny_skia::{Color, FillRule, LineJoin, Paint, Path, PathBuilder, Pixmap, Stroke, Transform};
 use ttf_parser::{Face, GlyphId, OutlineBuilder};
@@ -19,7 +19,8 @@ pub fn png(title: &str, x: (&str, &str), curves: &[Curve<'_>]) -> Option<Vec<u8>
 /// The same with a name for the ordinate, and axes as `scale` says.
 pub fn png_scaled(title: &str, x: (&str, &str), y: (&str, &str), scale: Scale, curves: &[Curve<'_>]) -> Option<Vec<u8>> {
     let marks = picture(title, x, y, scale, curves)?;
-    let mut paper = Pixmap::new((W as f32 * SCALE) as u32, (H as f32 * SCALE) as u32)?;
+    let [w, h] = scale.size().map(|v| (v as f32 * SCALE) as u32);
+    let mut paper = Pixmap::new(w, h)?;
     paper.fill(Color::WHITE);
     let face = Face::parse(FONT, 0).ok()?;
     let place = Transform::from_scale(SCALE, SCALE);

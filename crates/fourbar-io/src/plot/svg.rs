@@ -1,7 +1,7 @@
 //! Curves as an SVG picture: thin lines, quiet grid, colours that colour-blind people can tell apart.
 
 use super::Curve;
-use super::picture::{Anchor, H, Mark, Scale, W, picture};
+use super::picture::{Anchor, Mark, Scale, picture};
 use crate::disk::MARK;
 use std::fmt::Write;
 
@@ -19,13 +19,14 @@ pub fn svg_marked(title: &str, x: (&str, &str), y: (&str, &str), scale: Scale, c
 /// The same with a name for the ordinate, and axes as `scale` says.
 pub fn svg_scaled(title: &str, x: (&str, &str), y: (&str, &str), scale: Scale, curves: &[Curve<'_>]) -> Option<String> {
     let marks = picture(title, x, y, scale, curves)?;
+    let [w, h] = scale.size();
     let mut s = String::new();
     // Writing to a `String` cannot fail.
     let _ = writeln!(
         s,
-        r##"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {W} {H}" width="{W}" height="{H}" font-family="sans-serif">"##
+        r##"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {w} {h}" width="{w}" height="{h}" font-family="sans-serif">"##
     );
-    let _ = writeln!(s, r##"<rect width="{W}" height="{H}" fill="#fff"/>"##);
+    let _ = writeln!(s, r##"<rect width="{w}" height="{h}" fill="#fff"/>"##);
     for mark in &marks {
         match mark {
             Mark::Line { strokes, colour, width } => {
@@ -84,7 +85,7 @@ mod tests {
     #[test]
     fn logarithmic_axes_have_powers_of_ten_and_leave_out_what_has_no_logarithm() {
         let (x, y) = ([1e-3, 1e-2, 1e-1, 1.0], [1e-9, 1e-6, 0.0, 1e-2]);
-        let scale = Scale { log_x: true, log_y: true, dots: true, equal: false };
+        let scale = Scale { log_x: true, log_y: true, dots: true, ..Scale::default() };
         let text = svg_scaled("order", ("h", "s"), ("error", "m"), scale, &[Curve { name: "e", unit: "", x: &x, y: &y }]).expect("finite");
         assert!(text.contains(">1e-6<") && text.contains(">0.01<") && text.contains("error [m]"));
         // Three dots and the two pieces of the line that zero breaks.

@@ -21,7 +21,7 @@
   const short = (x) => {
     if (!finite(x)) return "";
     const a = Math.abs(x);
-    return a !== 0 && (a < 1e-3 || a >= 1e5) ? x.toExponential(3) : String(Number(x.toPrecision(5)));
+    return a !== 0 && (a < 1e-3 || a >= 1e5) ? x.toExponential(3).replace(/\.?0+e/, "e") : String(Number(x.toPrecision(5)));
   };
   const label = (c) => (c.unit && c.unit !== "1" ? `${c.name} [${c.unit}]` : c.name);
   // Ranges of the columns; a constant one gets some room, and one that differs by rounding alone is constant.
@@ -119,11 +119,16 @@
   make("h2", parallel, "All columns");
   const dragged = make("p", parallel, "Drag along an axis to keep the cases between two values, click it to take that back; click a line to pick it. Colour is the column chosen below.", "hint");
   dragged.id = "how";
-  const TOP = 34, BOTTOM = 18, SIDE = 70;
+  // Names of neighbouring axes stand in two rows where one has no room for them.
+  const BOTTOM = 18, SIDE = 70;
+  let TOP = 34;
   const axisX = (k, w) => SIDE + (columns.length < 2 ? 0 : (k * (w - 2 * SIDE)) / (columns.length - 1));
   const height = 280;
   const axisY = (k, x) => TOP + (1 - share(k, x)) * (height - TOP - BOTTOM);
   const p = plot(parallel, height, (g, w) => {
+    const gap = (w - 2 * SIDE) / Math.max(1, columns.length - 1), widths = columns.map((c) => g.measureText(label(c)).width);
+    const rows = widths.some((b, k) => k > 0 && (widths[k - 1] + b) / 2 + 8 > gap) ? 2 : 1;
+    TOP = 20 + 14 * rows;
     const line = (i, style, width, alpha) => {
       g.beginPath();
       let open = false;
@@ -146,7 +151,7 @@
       g.strokeStyle = ink("--soft"); g.lineWidth = 1;
       g.beginPath(); g.moveTo(x, TOP); g.lineTo(x, height - BOTTOM); g.stroke();
       g.fillStyle = ink("--ink"); g.textAlign = "center";
-      g.fillText(label(c), x, 12, (w - 2 * SIDE) / Math.max(1, columns.length - 1) + 20);
+      g.fillText(label(c), x, rows === 2 && k % 2 ? 26 : 12, Math.max(40, Math.min(rows * gap - 8, 2 * Math.min(x, w - x))));
       g.fillStyle = ink("--soft");
       g.fillText(short(ranges[k][1]), x, TOP - 6);
       g.fillText(short(ranges[k][0]), x, height - 4);
