@@ -555,3 +555,16 @@ export async function grid(page) {
   assert.ok(crimson > 500 && lines > 500, `${crimson} pixels of ghosts, ${lines} of the grid`);
   assert.ok(cut < 0.015 * crimson, `${cut} of ${crimson} pixels of ghosts are cut by the grid`);
 }
+
+/** Who follows the arm of a catapult sees the arm, not the whole way of the stone that it throws. */
+export async function thrown(page) {
+  const size = async () => {
+    const [a, b] = [await api(page, "screen", "arm", 0, [-0.5, 0, 0]), await api(page, "screen", "arm", 0, [0.5, 0, 0])];
+    return Math.hypot(a.x - b.x, a.y - b.y);
+  };
+  const far = await size();
+  await api(page, "follow", "arm");
+  const near = await size();
+  assert.ok(near > 100 && near > 4 * far, `the arm is ${near} pixels long, ${far} without following`);
+  await api(page, "follow", null);
+}

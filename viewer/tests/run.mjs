@@ -130,6 +130,9 @@ try {
       const grip = join(scratch, "grip.html");
       await writeFile(grip, await livePage("contact_gripper"));
       await check("live: contact forces are arrows", grip, live.pushes);
+      const shot = join(scratch, "shot.html");
+      await writeFile(shot, await livePage("event_catapult"));
+      await check("live: a followed arm is not a speck beside what it throws", shot, checks.thrown);
       const rope = join(scratch, "rope.html");
       await writeFile(rope, await livePage("fourbar", null, { text: live.ROPE }));
       await check("live: a rope runs over its eyes", rope, live.ropes);

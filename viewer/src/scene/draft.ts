@@ -99,13 +99,16 @@ export class Draft {
     return out;
   }
 
-  /** What the mechanism touches at a time, and a little around it, with the paths of other times seen from a body. */
+  /** What the mechanism touches at a time, and a little around it, with the paths of other times seen from a body; what flies off from it is left out. */
   placesAround(body: number, time: number): THREE.Vector3[] {
     const out: THREE.Vector3[] = [], here = vec(this.motion.pose(body, time).r);
     const places = this.model.bodies.map((b, i) => [b.com ?? [0, 0, 0] as Vec3, ...this.jointPoints(i).map((p): Vec3 => [p.x, p.y, p.z])]);
+    const first = this.motion.start, seat = vec(this.motion.pose(body, first).r);
+    const near = 3 * Math.max(1e-9, ...this.model.bodies.flatMap((_, i) => places[i]!.map((at) => vec(this.motion.place(i, at, first)).distanceTo(seat))));
     for (const t of this.sampleTimes(40)) {
       const shift = here.clone().sub(vec(this.motion.pose(body, t).r));
       this.model.bodies.forEach((b, i) => {
+        if (vec(this.motion.place(i, b.com ?? [0, 0, 0], t)).add(shift).distanceTo(here) > near) return;
         for (const at of places[i]!) out.push(vec(this.motion.place(i, at, t)).add(shift));
         for (const s of b.shapes ?? []) for (const [at, reach] of ends(s)) {
           const c = vec(this.motion.place(i, at, t)).add(shift);
