@@ -62,7 +62,7 @@ export class App {
   constructor(page: PageData, private readonly root: HTMLElement) {
     const header = el("header", {}, this.title, this.sub,
       button("", "Light or dark (d)", () => this.chooseTheme(), "theme"),
-      button("", "Panel on or off (Tab key stays for moving between buttons)", () => this.togglePanel(), "panel"),
+      button("", "Open or close the panel (m)", () => this.togglePanel(), "panel"),
       button("?", "Keys and help (?)", () => showHelp()));
     for (const name of ["Plots", "Diagnosis", "Show", "Export"]) this.addTab(name);
     this.root.replaceChildren(header, this.scene, this.aside, el("footer", {}));
@@ -132,7 +132,7 @@ export class App {
     for (const f of this.onShow) f(this.ended.signal);
     this.resize();
     this.retrace();
-    if (!this.stage.renderer) this.scene.append(el("p", { class: "nogl" }, "This browser does not offer WebGL, which draws the mechanism. Plots, diagnosis and files work without; another browser, or hardware acceleration switched on, shows the motion."));
+    if (!this.stage.renderer) this.scene.append(el("p", { class: "nogl" }, "This browser does not offer WebGL, which draws the mechanism. Plots, diagnosis and export work without it. To see the motion, use another browser or enable hardware acceleration."));
     this.clock.set(time ?? start);
     const follow = model.view?.follow === undefined ? -1 : model.bodies.findIndex((b) => b.name === model.view!.follow);
     if (follow >= 0) this.stage.follow(follow);

@@ -14,8 +14,8 @@ export function showHelp(): void {
   const onKey = (e: KeyboardEvent) => { if (e.key === "Escape" || e.key === "?") { e.preventDefault(); e.stopPropagation(); close(); } };
   const box = el("div", { class: "help", role: "dialog", "aria-modal": true, "aria-label": "Help", onclick: (e: Event) => { if (e.target === box) close(); } },
     el("div", {}, el("h2", {}, "Keys"), el("dl", {}, ...KEYS.flatMap(([k, what]) => [el("dt", {}, ...k.split(" ").flatMap((x, i) => [i ? " " : "", el("kbd", {}, x)])), el("dd", {}, what)])),
-      el("p", { class: "hint" }, "Scene: drag to turn, right drag or two fingers to move, wheel or pinch to zoom; rest on a part for its name. Plots: click to jump, drag to zoom, double click for the whole time."),
-      el("p", { class: "hint" }, "This page is one file: it can be mailed and works without a network. Positions are rounded to what the eye can see; the CSV of the result holds all digits."),
+      el("p", { class: "hint" }, "Scene: drag to turn, right drag or two fingers to move, wheel or pinch to zoom; point at a part for its name. Plots: click to jump, drag to zoom, double click for the whole time."),
+      el("p", { class: "hint" }, "This page is one file: it can be mailed and works without a network. Positions are rounded to what can be seen; the CSV of the result has all digits."),
       button("Close", "Close (Escape)", close)));
   document.addEventListener("keydown", onKey, true);
   document.body.append(box);

@@ -121,6 +121,6 @@ try {
 } catch (e) {
   const text = e instanceof Error ? e.message : String(e);
   root.replaceChildren(el("div", { class: "failure" }, el("h1", {}, "This page cannot be shown"), el("p", {}, text),
-    el("p", { class: "hint" }, "The data inside the page are not what the viewer expects.")));
+    el("p", { class: "hint" }, "The data in this page do not have the expected form.")));
   console.error(text);
 }

@@ -30,7 +30,7 @@ export class Timeline {
     this.root.append(this.playButton,
       optional(button("", "To the start (Home)", () => { clock.play(false); clock.set(clock.start); }, "first")),
       button("", "One sample back (arrow left)", () => clock.step(-1), "back"),
-      button("", "One sample on (arrow right)", () => clock.step(1), "next"),
+      button("", "One sample forward (arrow right)", () => clock.step(1), "next"),
       optional(button("", "To the end (End)", () => { clock.play(false); clock.set(clock.end); }, "last")),
       this.loopButton, track, this.clockText, this.speedBox);
     this.update();

@@ -26,7 +26,7 @@ export class Editor {
     this.undoButton = button("Undo", "Undo the last change of the file", () => this.step(this.past, this.future));
     this.redoButton = button("Redo", "Do it again", () => this.step(this.future, this.past));
     this.root = el("div", { class: "editor" },
-      el("div", { class: "cardtools" }, this.undoButton, this.redoButton, button("Save file", "Save the mechanism file", () => host.save()), button("Share page", "Save this page with the file as it is now, to be mailed", () => host.share())),
+      el("div", { class: "cardtools" }, this.undoButton, this.redoButton, button("Save file", "Save the mechanism file", () => host.save()), button("Share page", "Save this page with the current file, as one file to send", () => host.share())),
       el("div", { class: "sheet" }, this.marks, this.area), this.list);
     this.area.addEventListener("input", () => {
       this.paint([]);

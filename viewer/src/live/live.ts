@@ -487,7 +487,7 @@ export class Live {
     if (this.starting) return;
     this.starting = true;
     // To start a large mechanism takes a while: the page says so first.
-    if (!this.started) this.say("The dynamics are being started\u2026");
+    if (!this.started) this.say("Starting the dynamics\u2026");
     window.setTimeout(() => {
       this.starting = false;
       if (!this.begin()) return;

@@ -16,7 +16,7 @@ const round = (x: number): number => Number((Math.round(x / GRID) * GRID).toFixe
 export function fileOf(d: Drawing): { text: string } | { missing: string } {
   if (!d.bars.length) return { missing: "Draw a bar: press at one end, drag to the other." };
   const held = d.joints.some((j, k) => j.ground && d.bars.some((b) => b.ends.includes(k)));
-  if (!held) return { missing: "Nothing stands on the ground yet: choose Ground and click an end of a bar." };
+  if (!held) return { missing: "Nothing is connected to the ground yet: choose Ground and click an end of a bar." };
   const used = d.joints.map((_, k) => k).filter((k) => d.bars.some((b) => b.ends.includes(k)));
   const n = (x: number) => String(Number(x.toPrecision(9))), name = (k: number) => letter(k);
   const lines = ["fourbar: 1", "title: A sketch", "# Ends of the bars as drawn; with other numbers the linkage is assembled anew.", "parameters:"];
@@ -70,7 +70,7 @@ export class Sketch {
     tools[0]!.classList.add("on");
     this.hint.textContent = TOOLS[0]![2];
     this.svg.setAttribute("viewBox", "-0.35 -0.3 0.9 0.6");
-    this.root.append(el("div", { class: "cardtools" }, ...tools, button("Clear", "Start anew", () => { this.drawing.joints.length = this.drawing.bars.length = 0; this.paint(); }),
+    this.root.append(el("div", { class: "cardtools" }, ...tools, button("Clear", "Remove everything", () => { this.drawing.joints.length = this.drawing.bars.length = 0; this.paint(); }),
       button("Make it move", "Write the file and assemble it", () => this.finish()), button("", "Back without a change", () => { this.root.hidden = true; }, "close")), this.hint, this.svg);
     this.svg.addEventListener("pointerdown", (e) => this.down(e));
     this.svg.addEventListener("pointermove", (e) => this.move(e));
