@@ -3,7 +3,7 @@
 
 use crate::common;
 
-use common::{model, model_with, near};
+use common::{model, model_with, near, of_text};
 use fourbar::analysis::assembly::assemble;
 use fourbar::{Diagnostic, Model};
 use fourbar_design::linear::{Linearized, Request, linearize};
@@ -48,6 +48,43 @@ fn the_bicycle_has_its_published_eigenvalues() {
         }
     }
     println!("worst {worst:.1e}");
+}
+
+/// Sliders in a row, one of them with a spring and a damper, the others free; and two that push each other round, whose four roots have one size.
+#[test]
+fn free_bodies_do_not_change_the_roots_of_others() {
+    let seed = 20_261_118;
+    println!("seed {seed}");
+    let mut random = fourbar::random::Random(seed);
+    for case in 0..30 {
+        let n = 2 + case % 6;
+        let own = case / 6 % n;
+        let (m, k, c) = (2.0 + random.number(), 10f64.powf(2.0 + 2.0 * random.number()), 10f64.powf(random.number()));
+        let mut text = "fourbar: 1\nbodies:\n".to_string();
+        (0..n).for_each(|i| text += &format!("  b{i}: {{mass: {m}, inertia: [1, 1, 1], at: [{}, 0, 0]}}\n", i + 1));
+        text += "joints:\n";
+        (0..n).for_each(|i| {
+            text += &format!("  j{i}: {{type: prismatic, bodies: [ground, b{i}], at: [{}, 0, 0], axis: [1, 0, 0]}}\n", i + 1)
+        });
+        text += &format!(
+            "forces:\n  f: {{type: spring, between: [{{body: ground}}, {{body: b{own}}}], stiffness: {k}, damping: {c}, length: {}}}\n",
+            own + 1
+        );
+        let found_here = found(&of_text(&text));
+        let root = C::new(0.25 * (c / m).powi(2) - k / m, 0.0).sqrt();
+        for s in [C::new(-0.5 * c / m, 0.0) + root, C::new(-0.5 * c / m, 0.0) - root] {
+            assert!(missed(&found_here, s) < 1e-9 * s.norm(), "case {case}: {s} is missing in\n{text}");
+        }
+        assert_eq!(found_here.rigid, 2 * (n - 1), "case {case}");
+        let pushed = format!(
+            "{text}  u: {{type: actuator, joint: j0, effort: '{k}*j1.distance'}}\n  v: {{type: actuator, joint: j1, effort: '-{k}*j0.distance'}}\n"
+        );
+        if own > 1 {
+            let size = (k / m).sqrt();
+            let s = C::from_polar(size, std::f64::consts::FRAC_PI_4);
+            assert!(missed(&found(&of_text(&pushed)), s) < 1e-9 * size, "case {case}: {s} is missing");
+        }
+    }
 }
 
 #[test]

@@ -8,12 +8,21 @@ use nalgebra::{Complex, DMatrix, DVector, Schur};
 
 /// Singular values below this share of what rows and columns are summed up from are zero.
 const ZERO: f64 = 1e-11;
+/// Components of directions below this are rounding.
+const CLEAN: f64 = 1e-14;
+/// Least sizes of what is left, as a share of the largest of row and column: times [`ZERO`] it is what rounding leaves of these.
+const FLOOR: f64 = 1e-3;
+/// Sizes below this share of the largest are what rounding has left of zero.
+const NOTHING: f64 = 1e-18;
+/// Largest factor of a row or column, as a share of the least: a direction is known to rounding times this.
+const RANGE: f64 = 1e6;
 /// Rounds of making rows and columns of equal size.
 const ROUNDS: usize = 8;
 /// Sweeps of balancing, at most.
 const BALANCE: usize = 50;
-/// Iterations of the Schur form, at most.
+/// Iterations of the Schur form, at most, and numbers added to the diagonal, as shares of the largest entry, where it does not end.
 const SCHUR: usize = 20_000;
+const SHIFTS: [f64; 4] = [0.0, 0.37, 0.013, 1.7];
 /// Above this condition a quotient of left and right vector is worse than the eigenvalue itself.
 const DOUBTFUL: f64 = 1e6;
 
@@ -72,7 +81,8 @@ fn balance(A: &DMatrix<f64>) -> DVector<f64> {
     d
 }
 
-/// Factors of rows and columns with which no row and no column of non-negative numbers has another largest one than one; zero ones keep one.
+/// Factors of rows and columns with which no row and no column of non-negative numbers has another largest one than one. What is zero has no
+/// size of its own and takes the least factor: beside the largest numbers it is zero to their rounding.
 fn equilibrated(S: &DMatrix<f64>) -> (DVector<f64>, DVector<f64>) {
     let (mut rows, mut columns) = (DVector::from_element(S.nrows(), 1.0), DVector::from_element(S.ncols(), 1.0));
     for _ in 0..ROUNDS {
@@ -83,6 +93,9 @@ fn equilibrated(S: &DMatrix<f64>) -> (DVector<f64>, DVector<f64>) {
         rows.zip_apply(&by_row, |r, x| *r /= x.sqrt());
         columns.zip_apply(&by_column, |c, x| *c /= x.sqrt());
     }
+    let (row, column) = (rows.min(), columns.min());
+    rows.iter_mut().zip(S.row_iter()).for_each(|(r, line)| *r = if line.amax() == 0.0 { row } else { r.min(RANGE * row) });
+    columns.iter_mut().zip(S.column_iter()).for_each(|(c, line)| *c = if line.amax() == 0.0 { column } else { c.min(RANGE * column) });
     (rows, columns)
 }
 
@@ -91,7 +104,8 @@ fn equilibrated(S: &DMatrix<f64>) -> (DVector<f64>, DVector<f64>) {
 fn without_zeros(A: &DMatrix<f64>, sizes: &DMatrix<f64>) -> Option<(DMatrix<f64>, DMatrix<f64>, usize)> {
     let n = A.nrows();
     let mut still = DMatrix::zeros(n, 0);
-    let (mut left, mut sizes, mut zeros) = (A.clone(), sizes.clone(), 0);
+    let nothing = NOTHING * sizes.amax();
+    let (mut left, mut sizes, mut zeros) = (A.clone(), sizes.map(|x| if x < nothing { 0.0 } else { x }), 0);
     for level in 0..n {
         if left.is_empty() {
             break;
@@ -114,11 +128,28 @@ fn without_zeros(A: &DMatrix<f64>, sizes: &DMatrix<f64>) -> Option<(DMatrix<f64>
         zeros += null.len();
         // In the basis of the kept directions and the null space the columns of the second vanish.
         let complement = (DMatrix::identity(m, m) - &X * X.transpose()).col_piv_qr().q();
-        let kept = complement.columns(0, m - null.len());
-        left = kept.tr_mul(&(&left * kept));
-        sizes = kept.abs().tr_mul(&(&sizes * kept.abs()));
+        let kept = complement.columns(0, m - null.len()).map(|x| if x.abs() < CLEAN { 0.0 } else { x });
+        left = kept.tr_mul(&(&left * &kept));
+        // Directions are good to rounding only. What that leaves in a row of zeros must not be measured with itself.
+        let least = |i: usize, j: usize| FLOOR / (rows[i] * columns[j]);
+        let sums = DMatrix::from_fn(m, m, |i, j| sizes[(i, j)].max(least(i, j)));
+        sizes = kept.abs().tr_mul(&(sums * kept.abs()));
     }
     Some((left, still, zeros))
+}
+
+/// The eigenvalues of a matrix by its Schur form. The iteration may never end where several eigenvalues have one modulus, as the four roots of
+/// a circulatory pair have: those of the matrix with a real number added to its diagonal have others.
+fn values(A: &DMatrix<f64>) -> Option<Vec<C>> {
+    if A.is_empty() {
+        return Some(Vec::new());
+    }
+    SHIFTS.iter().find_map(|share| {
+        let shift = share * A.amax();
+        let moved = A + DMatrix::from_diagonal_element(A.nrows(), A.ncols(), shift);
+        let schur = Schur::try_new(moved, f64::EPSILON, SCHUR)?;
+        Some(schur.complex_eigenvalues().iter().map(|s| s - shift).collect())
+    })
 }
 
 fn shifted(A: &DMatrix<f64>, s: C, transposed: bool) -> DMatrix<C> {
@@ -167,10 +198,7 @@ pub fn roots(A: &DMatrix<f64>, sizes: &DMatrix<f64>) -> Option<Roots> {
     for (mut row, d) in still.row_iter_mut().zip(d.iter()) {
         row *= *d;
     }
-    let values: Vec<C> = match left.is_empty() {
-        true => Vec::new(),
-        false => Schur::try_new(left.clone(), f64::EPSILON, SCHUR)?.complex_eigenvalues().iter().copied().collect(),
-    };
+    let values = values(&left)?;
     let mut list: Vec<Root> = Vec::new();
     let mut own: Vec<(C, DVector<C>)> = Vec::new();
     let mut full: Vec<(C, DVector<C>)> = Vec::new();
@@ -190,10 +218,15 @@ pub fn roots(A: &DMatrix<f64>, sizes: &DMatrix<f64>) -> Option<Roots> {
                 break;
             }
             let Ax = left.map(|a| C::new(a, 0.0)) * &x;
-            s = y.dotc(&Ax) / product;
+            let mut better = y.dotc(&Ax) / product;
             if value.im == 0.0 {
-                s.im = 0.0;
+                better.im = 0.0;
             }
+            // Of a pair each keeps its side: one of the two is told.
+            if better.im * value.im < 0.0 || (value.im != 0.0 && better.im == 0.0) {
+                break;
+            }
+            s = better;
             own.push((value, x));
         }
         if let Some(x) = vector(&B, s, false, &near(&full), k) {
@@ -229,6 +262,50 @@ mod tests {
             let found = r.list.iter().find(|x| (x.s - known).norm() < 1e-11).unwrap_or_else(|| panic!("{known} is missing"));
             let left = A.map(|a| C::new(a, 0.0)) * &found.vector - &found.vector * found.s;
             assert!(left.norm() < 1e-9 * found.vector.norm() * 40.0, "{known}: {}", left.norm());
+        }
+    }
+
+    /// A damped oscillator beside free masses, whose rows of zeros hold nothing but rounding once the positions are split off; with the basis of
+    /// states turned about in small blocks as eigenvectors of masses that are alike turn it.
+    #[test]
+    fn rows_of_zeros_stay_zero_whatever_is_split_off() {
+        for (n, k, c) in [(5, 50.0, 1.924), (6, 2.5e-15, 151.0), (4, 1e6, 0.3), (7, 1e-4, 1e-3)] {
+            for turn in [0.0, 0.02, 0.7] {
+                let mut A = DMatrix::zeros(2 * n, 2 * n);
+                (0..n).for_each(|i| A[(i, n + i)] = 1.0);
+                A[(2 * n - 1, n - 1)] = -k;
+                A[(2 * n - 1, 2 * n - 1)] = -c;
+                let (cos, sin) = (f64::cos(turn), f64::sin(turn));
+                let mut T = DMatrix::identity(2 * n, 2 * n);
+                for (i, j) in [(0, 1), (n, n + 1), (n - 2, n - 1), (2 * n - 2, 2 * n - 1)] {
+                    let mut G = DMatrix::identity(2 * n, 2 * n);
+                    (G[(i, i)], G[(j, j)], G[(i, j)], G[(j, i)]) = (cos, cos, -sin, sin);
+                    T *= G;
+                }
+                let A = T.tr_mul(&(A * &T));
+                let r = roots(&A, &A.abs()).expect("roots");
+                let root = (C::new(0.25 * c * c - k, 0.0)).sqrt();
+                for known in [C::new(-0.5 * c, 0.0) + root, C::new(-0.5 * c, 0.0) - root] {
+                    let free = r.list.iter().any(|x| (x.s - known).norm() <= 1e-9 * root.norm().max(c));
+                    // What is soft to rounding may count as free.
+                    assert!(free || known.norm() < 1e-10, "{n} {k} {c} {turn}: {known} is missing in {:?}", r.list);
+                }
+                assert_eq!(r.zeros + r.list.len(), 2 * n);
+                assert!(r.zeros >= 2 * n - 2, "{n} {k} {c} {turn}: {} zeros", r.zeros);
+            }
+        }
+    }
+
+    /// Two masses that push each other round: four roots of one modulus, on which a plain iteration never ends.
+    #[test]
+    fn roots_of_one_modulus_are_found() {
+        let mut A = DMatrix::zeros(4, 4);
+        (A[(0, 2)], A[(1, 3)], A[(2, 1)], A[(3, 0)]) = (1.0, 1.0, 46.0, -46.0);
+        let r = roots(&A, &A.abs()).expect("roots");
+        assert_eq!((r.zeros, r.list.len()), (0, 4));
+        let size = f64::sqrt(23.0);
+        for known in [C::new(size, size), C::new(size, -size), C::new(-size, size), C::new(-size, -size)] {
+            assert!(r.list.iter().any(|x| (x.s - known).norm() < 1e-12 * size), "{known}: {:?}", r.list);
         }
     }
 
