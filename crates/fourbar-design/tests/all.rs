@@ -9,6 +9,7 @@ mod inverse;
 mod large;
 mod measures;
 mod modes;
+mod moving_events;
 mod operator;
 mod optimize;
 mod path;

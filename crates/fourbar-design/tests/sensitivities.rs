@@ -475,6 +475,7 @@ fn peaks_whose_derivatives_differ_by_rounding_are_alike() {
                 run: run.clone(),
                 rough: vec![slopes.clone()],
                 slopes: vec![slopes],
+                beside: Vec::new(),
                 method: Method::Tangent,
                 sizes: vec![size],
                 seconds: [0.0; 2],

@@ -1,4 +1,7 @@
 //! Derivatives as differences of whole runs.
+//!
+//! A measure is evaluated for each of the runs: times of events move with a parameter, and what a measure owes to that is not seen in the
+//! derivatives of columns.
 
 use super::Parameters;
 use super::run::{Method, OfRun};
@@ -10,6 +13,47 @@ use std::time::Instant;
 /// Change of a parameter as a share of it where runs are compared.
 const APART: f64 = 1e-4;
 
+/// Runs beside a run: a parameter less and more by a step, and by twice as much.
+#[derive(Clone, Debug)]
+pub struct Beside {
+    /// Name of the parameter.
+    pub parameter: String,
+    /// The step.
+    pub step: f64,
+    /// The runs for one step less and more.
+    pub near: [Trajectory; 2],
+    /// The same for two steps.
+    pub far: [Trajectory; 2],
+}
+
+impl Beside {
+    /// The derivative of what is computed from a run, by one step and by two.
+    pub(super) fn slopes<E>(&self, value: impl Fn(&Trajectory) -> Result<f64, E>) -> Result<[f64; 2], E> {
+        let by = |[less, more]: &[Trajectory; 2], h: f64| Ok((value(more)? - value(less)?) / (2.0 * h));
+        Ok([by(&self.near, self.step)?, by(&self.far, 2.0 * self.step)?])
+    }
+
+    /// The derivatives to both sides, by one step and by two. Those of a smooth function differ half as much by half the step.
+    pub(super) fn sides<E>(&self, here: f64, value: impl Fn(&Trajectory) -> Result<f64, E>) -> Result<[[f64; 2]; 2], E> {
+        let by = |[less, more]: &[Trajectory; 2], h: f64| Ok([(here - value(less)?) / h, (value(more)? - here) / h]);
+        Ok([by(&self.near, self.step)?, by(&self.far, 2.0 * self.step)?])
+    }
+}
+
+/// The derivatives of columns, row by row: not numbers where the runs differ in their rows, as they do if an event moves across an output
+/// time or takes place in one of them only.
+fn by_rows(run: &Trajectory, [less, more]: &[Trajectory; 2], h: f64) -> Trajectory {
+    let mut out = run.clone();
+    for (c, column) in out.values.iter_mut().enumerate() {
+        if run.len() != less.len() || run.len() != more.len() {
+            column.fill(f64::NAN);
+            continue;
+        }
+        column.iter_mut().zip(less.values[c].iter().zip(&more.values[c])).for_each(|(x, (a, b))| *x = (b - a) / (2.0 * h));
+    }
+    out
+}
+
 /// Derivatives as differences of runs, with two sizes of the change.
 pub(super) fn differences(parameters: &Parameters<'_>, study: &Study, which: &[usize], warnings: Vec<Diagnostic>) -> Result<OfRun, Error> {
     let clock = Instant::now();
@@ -20,10 +64,10 @@ pub(super) fn differences(parameters: &Parameters<'_>, study: &Study, which: &[u
     };
     let run = run_of(&parameters.model()?)?;
     let plain = clock.elapsed().as_secs_f64();
-    let (mut slopes, mut rough) = (Vec::new(), Vec::new());
+    let (mut slopes, mut rough, mut beside) = (Vec::new(), Vec::new(), Vec::new());
     for &k in which {
-        let by = |share: f64| -> Result<Trajectory, Error> {
-            let h = parameters.step(k, share);
+        let step = parameters.step(k, APART);
+        let runs = |h: f64| -> Result<[Trajectory; 2], Error> {
             let run = |h: f64| {
                 parameters.varied(k, h).and_then(|m| run_of(&m)).map_err(|e| {
                     let name = &parameters.names[k];
@@ -31,16 +75,13 @@ pub(super) fn differences(parameters: &Parameters<'_>, study: &Study, which: &[u
                     Error::from(Diagnostic::new("S432", message).name(name).help("ask for other parameters with `--to`"))
                 })
             };
-            let (less, more) = (run(-h)?, run(h)?);
-            let mut out = less.clone();
-            for (c, column) in out.values.iter_mut().enumerate() {
-                column.iter_mut().zip(&more.values[c]).for_each(|(a, b)| *a = (b - *a) / (2.0 * h));
-            }
-            Ok(out)
+            Ok([run(-h)?, run(h)?])
         };
-        slopes.push(by(APART)?);
-        rough.push(by(2.0 * APART)?);
+        let all = Beside { parameter: parameters.names[k].clone(), step, near: runs(step)?, far: runs(2.0 * step)? };
+        slopes.push(by_rows(&run, &all.near, step));
+        rough.push(by_rows(&run, &all.far, 2.0 * step));
+        beside.push(all);
     }
     let seconds = [plain, clock.elapsed().as_secs_f64()];
-    Ok(OfRun { run, slopes, rough, sizes: parameters.values_of(which), method: Method::Differences, seconds, warnings })
+    Ok(OfRun { run, slopes, rough, beside, sizes: parameters.values_of(which), method: Method::Differences, seconds, warnings })
 }

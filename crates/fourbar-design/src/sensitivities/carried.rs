@@ -127,6 +127,15 @@ impl Carried {
         let rough = sets.pop().unwrap_or_default();
         let slopes = sets.pop().unwrap_or_default();
         let seconds = [plain, clock.elapsed().as_secs_f64()];
-        Ok(OfRun { run, slopes, rough, sizes: parameters.values_of(which), method: Method::Tangent, seconds, warnings: growth.warnings })
+        Ok(OfRun {
+            run,
+            slopes,
+            rough,
+            beside: Vec::new(),
+            sizes: parameters.values_of(which),
+            method: Method::Tangent,
+            seconds,
+            warnings: growth.warnings,
+        })
     }
 }

@@ -46,6 +46,7 @@ pub(super) fn driven(parameters: &Parameters<'_>, study: &Study, which: &[usize]
         run,
         rough: slopes.clone(),
         slopes,
+        beside: Vec::new(),
         sizes: parameters.values_of(which),
         method: Method::Kinematics,
         seconds,
@@ -137,7 +138,16 @@ impl Followed<'_> {
         let (run, mut sets) = way.rows(&states, Source::Known(&tangents))?;
         let slopes = sets.pop().unwrap_or_default();
         let seconds = [plain, clock.elapsed().as_secs_f64()];
-        Ok(OfRun { run, rough: slopes.clone(), slopes, sizes: parameters.values_of(which), method, seconds, warnings: growth.warnings })
+        Ok(OfRun {
+            run,
+            rough: slopes.clone(),
+            slopes,
+            beside: Vec::new(),
+            sizes: parameters.values_of(which),
+            method,
+            seconds,
+            warnings: growth.warnings,
+        })
     }
 }
 

@@ -49,7 +49,7 @@ pub fn of_many(parameters: &Parameters<'_>, study: &Study, which: &[usize], meas
     let start = begin(&study)(&model)?;
     let smooth = without_dry_friction(&model).0;
     let dynamics = study.analysis_of(&Structure::new(&model, &start)) == Analysis::Dynamics;
-    if !dynamics || kinks(&model).is_some() {
+    if !dynamics || kinks(&model, study.t_end).is_some() {
         return Ok(None);
     }
     let (tree, loops) = (Way::new(&smooth, &start, &study), closed::Way::new(&smooth, &start, &study));

@@ -18,12 +18,24 @@ pub fn of_measure(measure: &Measure, of: &OfRun) -> Result<Derivative, Diagnosti
         return Err(d.help("integrate the power instead: `integral(motor.power)`"));
     }
     let value = measure.of(&of.run)?;
+    if !of.beside.is_empty() {
+        return by_differences(measure, of, value.value);
+    }
     let along =
         |list: &[Trajectory]| -> Result<Vec<f64>, Diagnostic> { list.iter().map(|s| Ok(measure.along(&of.run, s)?.value.c[1])).collect() };
     let (slopes, rough) = (along(&of.slopes)?, along(&of.rough)?);
     let mut d = Derivative::solved(measure, &of.run, value.value, slopes, &of.sizes)?;
     d.errors.iter_mut().zip(d.slopes.iter().zip(rough)).for_each(|(e, (s, r))| *e += (s - r).abs());
     Ok(d)
+}
+
+/// Of runs that are compared: the differences of the measure itself, whose events and extremes are at other times in each of them.
+fn by_differences(measure: &Measure, of: &OfRun, value: f64) -> Result<Derivative, Diagnostic> {
+    let of_runs = |run: &Trajectory| Ok(measure.of(run)?.value);
+    let both = of.beside.iter().map(|b| b.slopes(of_runs)).collect::<Result<Vec<_>, Diagnostic>>()?;
+    let errors = both.iter().map(|[fine, rough]| DIGITS * fine.abs() + (fine - rough).abs()).collect();
+    let slopes = both.iter().map(|b| b[0]).collect();
+    Ok(Derivative { of: measure.text.clone(), value, unit: measure.unit(), slopes, errors })
 }
 
 /// The size of what a measure is formed from: by how much it would change if every number it reads changed by the largest of its unit.
@@ -50,8 +62,40 @@ impl Derivative {
 /// Share of the size of a measure, per change of a parameter by its own size, up to which two derivatives are the same.
 const EQUAL: f64 = 1e-8;
 
+/// Differences of derivatives to both sides that steps of differences leave, as a share of them and of the value by the size of a parameter;
+/// and how much of them is left by half the step where a function is smooth: a half, not all.
+const SIDES: f64 = 1e-2;
+const NOISE: f64 = 1e-4;
+const KEPT: f64 = 0.75;
+
+/// A parameter by which a measure has other derivatives to one side than to the other, as where an event comes to lie at the end of the run.
+fn kink(measure: &Measure, of: &OfRun) -> Option<Diagnostic> {
+    let of_runs = |run: &Trajectory| Ok::<f64, Diagnostic>(measure.of(run)?.value);
+    let here = of_runs(&of.run).ok()?;
+    of.beside.iter().zip(&of.sizes).find_map(|(b, size)| {
+        let [[less, more], [far_less, far_more]] = b.sides(here, of_runs).ok()?;
+        let apart = (more - less).abs();
+        let told = SIDES * less.abs().max(more.abs()) + NOISE * here.abs() / size;
+        (apart > told && apart > KEPT * (far_more - far_less).abs()).then(|| {
+            let number = fourbar::diagnostic::number;
+            let message = format!(
+                "`{}` has a kink or a jump here: towards smaller values of `{}` its derivative is {}, towards larger ones {}",
+                measure.text,
+                b.parameter,
+                number(less),
+                number(more)
+            );
+            let d = Diagnostic::new("W423", message).name(&b.parameter);
+            d.help("the derivative that is given is the mean of both; look at it with `fourbar sweep`")
+        })
+    })
+}
+
 /// Extremes of a measure that are reached at several instants with derivatives that differ.
 pub fn ties(measure: &Measure, of: &OfRun) -> Option<Diagnostic> {
+    if !of.beside.is_empty() {
+        return kink(measure, of);
+    }
     let value = measure.of(&of.run).ok()?;
     let tied = value.extremes.iter().find(|e| !e.ties.is_empty())?;
     // Where the other instants have the same derivative it does not matter which is taken.

@@ -63,6 +63,7 @@ mod run;
 mod state;
 mod trees;
 
+pub use by_runs::Beside;
 pub use compare::{Against, compared, compared_at};
 pub use many::{OfMany, are_many, of_many};
 pub use measured::{of_measure, ties};

@@ -8,7 +8,7 @@
 //! Where the equations have kinks, dry friction or numbers of their own that are integrated, runs themselves are compared instead
 //! ([`Method::Differences`]).
 
-use super::by_runs::differences;
+use super::by_runs::{Beside, differences};
 use super::carried::{Carried, carried};
 use super::followed::{along_loops, along_tree, driven};
 use super::measured::{of_measure, ties};
@@ -78,6 +78,8 @@ pub struct OfRun {
     pub slopes: Vec<Trajectory>,
     /// The same found with less effort; the difference tells the error.
     pub rough: Vec<Trajectory>,
+    /// The runs that were compared, by parameter, where derivatives are differences of runs; empty otherwise.
+    pub beside: Vec<Beside>,
     /// How they were found.
     pub method: Method,
     /// Sizes of the parameters; one where a parameter is zero.
@@ -89,12 +91,19 @@ pub struct OfRun {
 }
 
 /// Why the equations of a mechanism are not differentiated, if they are not.
-pub(super) fn kinks(model: &Model) -> Option<String> {
+pub(super) fn kinks(model: &Model, t_end: f64) -> Option<String> {
     if !model.states.is_empty() {
         return Some("it has states of its own".into());
     }
     if !model.events.is_empty() || !model.limits.is_empty() || !model.contacts.is_empty() {
         return Some("it has events, limits or contacts, where velocities jump".into());
+    }
+    // At a seam accelerations jump, or more, and with a parameter it may come at another time.
+    let prescribed = model.drives.iter().map(|d| (&d.name, &d.value)).chain(model.bare.iter().map(|b| (&b.name, &b.value)));
+    for (name, value) in prescribed {
+        if !value.seams(t_end).is_empty() {
+            return Some(format!("the function of `{name}` has pieces"));
+        }
     }
     for (name, f) in &model.forces {
         match f {
@@ -158,7 +167,7 @@ fn of_asked(parameters: &Parameters<'_>, study: &Study, which: &[usize], needed:
     let model = parameters.model()?;
     let study = tight(study);
     let fits = crate::operator::fits(&model).is_ok();
-    let why = if fits { kinks(&model) } else { Some("it is too large for dense matrices".into()) };
+    let why = if fits { kinks(&model, study.t_end) } else { Some("it is too large for dense matrices".into()) };
     let start = study.assemble(&model)?.configuration;
     let analysis = study.analysis_of(&Structure::new(&model, &start));
     match (analysis, why) {
