@@ -109,6 +109,7 @@ fn words(model: &Model, e: &Equilibrium, now: &Evaluation<'_>) -> String {
             Stability::Stable => {
                 format!("stable: the softest motion is {}, {} Hz", v.softest, hertz(v.omega2.first().copied().unwrap_or(0.0)))
             }
+            Stability::Neutral if e.everywhere => format!("neutral: it rests at every position along {}", v.softest),
             Stability::Neutral => format!("neutral: no load acts on {} either way", v.softest),
             Stability::Unstable => {
                 let rate = v.omega2.first().map_or(0.0, |w| w.abs().sqrt());
@@ -116,6 +117,9 @@ fn words(model: &Model, e: &Equilibrium, now: &Evaluation<'_>) -> String {
             }
         },
     );
+    if e.alike > 0 {
+        facts.add("alike", &format!("{} that the search met, of the same energy", count(e.alike, "other position")));
+    }
     for l in &e.leans {
         facts.add("leans on", &format!("`{}`, pressed with {} {}", l.name, number(l.effort), l.unit));
     }
@@ -191,6 +195,6 @@ fn fields(model: &Model, e: &Equilibrium, now: &Evaluation<'_>) -> Value {
         "roots": e.verdict.roots, "freedom": e.freedom, "rank": e.rank, "redundant": e.redundant, "idle": e.verdict.idle, "circulatory": e.verdict.circulatory,
         "coordinates": coordinates, "bodies": Map::from_iter(bodies), "reactions": reactions, "reactions_not_unique": not_unique,
         "forces": Map::from_iter(forces), "efforts": Map::from_iter(efforts), "states": Map::from_iter(states),
-        "limits": e.leans, "warnings": e.warnings,
+        "everywhere": e.everywhere, "alike": e.alike, "limits": e.leans, "warnings": e.warnings,
     })
 }

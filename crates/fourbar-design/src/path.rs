@@ -217,6 +217,18 @@ impl Follower<'_> {
     }
 }
 
+/// A point where the parameter turns back. There one motion has no stiffness, whatever rounding leaves of it: it is neutral, unless another is
+/// unstable.
+fn turned(mut p: Point) -> Point {
+    let v = &mut p.rest.verdict;
+    if !v.circulatory && v.roots.is_empty() {
+        let soft = v.omega2.iter().enumerate().min_by(|a, b| a.1.abs().total_cmp(&b.1.abs())).map(|(k, _)| k);
+        let others = v.omega2.iter().enumerate().filter(|(k, _)| Some(*k) != soft);
+        v.stability = if others.into_iter().any(|(_, w)| *w < 0.0) { Stability::Unstable } else { Stability::Neutral };
+    }
+    p
+}
+
 /// Whether the stiffness has become singular between two nodes, so that another path crosses. Where forces have a potential the motions with
 /// negative stiffness are counted. Others, which follow their body, have a stiffness whose symmetric part may lose its sign while the whole is
 /// regular: there the sign of the determinant decides.
@@ -283,7 +295,7 @@ impl Follower<'_> {
                 break;
             }
             if tangent.ds * t.ds < 0.0 {
-                path.turning.extend(self.turning(&x, &t, h, tangent.ds).and_then(|node| self.point(&node)));
+                path.turning.extend(self.turning(&x, &t, h, tangent.ds).and_then(|node| self.point(&node)).map(turned));
             } else if crosses(&x, &next) {
                 path.crossings.push([x.value, next.value]);
                 let before = Node { value: x.value, rest: x.rest.clone(), H: x.H.clone() };

@@ -49,6 +49,39 @@ fn all_rests_of_a_four_bar_with_three_redundant_rows() {
     }
 }
 
+/// The random starts of one file also meet the other assembly mode, whose whole motion is followed then.
+#[test]
+fn other_assembly_modes_are_followed_to_their_ends() {
+    for name in ["fourbar_spring_up", "fourbar_spring_down"] {
+        let found = search(&model(name), &Options::default()).expect("rests");
+        let mut energies: Vec<f64> = found.list.iter().map(|e| e.energy).collect();
+        energies.sort_by(f64::total_cmp);
+        assert_eq!(energies.len(), 4, "{name}: {energies:?}");
+        for (x, y) in energies.iter().zip([-2.551060454378992, 1.1989495983678142, 2.7424940959238513, 9.676445126179598]) {
+            near(*x, y, 1e-9);
+        }
+    }
+}
+
+/// An arm that rests at every angle is one equilibrium, and so is an upright rod at its critical stiffness, which is found to few digits.
+#[test]
+fn neutral_equilibria_are_counted_once() {
+    let found = search(&model("balanced_arm"), &Options::default()).expect("rests");
+    let [e] = &found.list[..] else { panic!("{} equilibria", found.list.len()) };
+    assert!(e.stability() == Stability::Neutral && e.everywhere && e.alike > 10, "{} {}", e.everywhere, e.alike);
+    let critical = model_with("inverted_pendulum", &[("k", "4.905")]);
+    let found = search(&critical, &Options::default()).expect("rests");
+    let [e] = &found.list[..] else { panic!("{} equilibria", found.list.len()) };
+    assert!(e.stability() == Stability::Neutral && !e.everywhere);
+    near(coordinate(&critical, &e.state, "pin", "angle"), 0.0, 1e-9);
+    // Away from it, three or one.
+    for (k, count) in [("3", 3), ("6", 1)] {
+        let found = search(&model_with("inverted_pendulum", &[("k", k)]), &Options::default()).expect("rests");
+        assert_eq!(found.list.len(), count, "k = {k}");
+        assert!(found.list.iter().all(|e| e.stability() != Stability::Neutral && e.alike == 0));
+    }
+}
+
 /// A level rod with a torsion spring between two stops, all drawn: it comes to rest where its moment vanishes, or on the stop that it meets first
 /// and presses with what is left of the moment.
 #[test]

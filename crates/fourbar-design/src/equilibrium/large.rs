@@ -480,6 +480,8 @@ impl<'m> Large<'m> {
             freedom,
             rank: rows - redundant,
             redundant,
+            everywhere: false,
+            alike: 0,
             leans: Vec::new(),
             warnings,
         })

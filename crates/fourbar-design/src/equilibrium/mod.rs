@@ -91,6 +91,10 @@ pub struct Equilibrium {
     pub redundant: usize,
     /// Rigid limits that it presses against.
     pub leans: Vec<Leaning>,
+    /// Whether it was seen to be neutral at other positions along its softest motion as well; only a search for all equilibria looks there.
+    pub everywhere: bool,
+    /// Other positions that a search met and that rest in the same way.
+    pub alike: usize,
     /// What the reader should know.
     pub warnings: Vec<Diagnostic>,
 }
@@ -271,6 +275,8 @@ impl<'m> Problem<'m> {
             rank: all.rank,
             redundant: all.redundant(),
             leans: Vec::new(),
+            everywhere: false,
+            alike: 0,
             warnings: Vec::new(),
         };
         self.driven(&mut found.state);

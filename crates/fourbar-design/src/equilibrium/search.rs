@@ -1,7 +1,7 @@
 //! Several equilibria: from random positions downhill and by Newton's method; along the whole motion where there is one freedom.
 
 use super::solve::Ending;
-use super::{Equilibrium, Kind, Matrices, Options, Problem, Search, limits, settle_from, start};
+use super::{Equilibrium, Kind, Matrices, Options, Problem, Search, Stability, limits, settle_from, start};
 use crate::manifold::Manifold;
 use crate::operator::{fits, without_dry_friction};
 use fourbar::analysis::assembly::{Bound, pull, update_turns};
@@ -14,6 +14,15 @@ const SAME: f64 = 1e-5;
 /// Steps along the motion of one freedom, at most, and their length in characteristic lengths.
 const STEPS: usize = 4000;
 const STEP: f64 = 0.04;
+/// Motions that are followed from equilibria of other assembly modes, at most.
+const MODES: usize = 8;
+/// How far along its softest motion a neutral equilibrium is looked at, in characteristic lengths; and how much of the way it must stay.
+const ASIDE: f64 = 0.05;
+const STAYS: f64 = 0.5;
+/// Positions of a flat equilibrium are found to few digits: a residual of 1e-13 leaves its third or fifth root.
+const FLAT: f64 = 1e-2;
+/// Energies closer than this share are the same.
+const LEVEL: f64 = 1e-9;
 
 /// All equilibria that were found.
 #[derive(Clone, Debug)]
@@ -70,6 +79,7 @@ pub fn search(model: &Model, options: &Options) -> Result<Found, Diagnostic> {
     {
         found.complete = problem.follow(&drawn, &mut found.list);
     }
+    let mut modes = 0;
     for k in 0..=options.starts {
         stop::check()?;
         let from = if k == 0 {
@@ -106,13 +116,23 @@ pub fn search(model: &Model, options: &Options) -> Result<Found, Diagnostic> {
         match way.settle(&from, kind, known) {
             Ok(new) => {
                 found.hits += 1;
-                found.list.extend(new);
+                let Some(new) = new else { continue };
+                let from = (new.stability() != Stability::Neutral && found.complete && modes < MODES).then(|| new.state.clone());
+                found.list.push(new);
+                // What lies beside the motion that was followed belongs to another assembly mode, which is followed too.
+                if let (Some(from), Search::Dense(problem)) = (from, &mut way) {
+                    modes += 1;
+                    problem.follow(&from, &mut found.list);
+                }
             }
             Err(d) => drop(first_failure.get_or_insert(d)),
         }
     }
     if found.list.is_empty() {
         return Err(first_failure.unwrap_or_else(|| Diagnostic::new("S403", "no equilibrium was found")));
+    }
+    if let Search::Dense(problem) = &mut way {
+        problem.gather(&mut found.list);
     }
     let rank = |e: &Equilibrium| e.stability() as u8;
     found.list.sort_by(|a, b| (rank(a) == 1).cmp(&(rank(b) == 1)).then(a.energy.total_cmp(&b.energy)));
@@ -121,6 +141,40 @@ pub fn search(model: &Model, options: &Options) -> Result<Found, Diagnostic> {
 }
 
 impl Problem<'_> {
+    /// Counts neutral equilibria that are one: positions of a motion along which everything rests, and those of a flat one, which is found to
+    /// few digits. The one with the smallest residual is kept.
+    fn gather(&mut self, list: &mut Vec<Equilibrium>) {
+        let (mut neutral, mut kept): (Vec<_>, Vec<_>) = list.drain(..).partition(|e| e.stability() == Stability::Neutral);
+        neutral.sort_by(|a, b| a.residual.total_cmp(&b.residual));
+        let first = kept.len();
+        for mut e in neutral {
+            let size = self.largest.get() * self.model.length;
+            let alike = kept[first..].iter_mut().find(|other: &&mut Equilibrium| {
+                let level = LEVEL * (size + e.energy.abs().max(other.energy.abs()));
+                let near = other.everywhere || apart(self.model, &e.state.q, &other.state.q) < FLAT * self.model.length;
+                near && (e.energy - other.energy).abs() <= level && e.leans.iter().map(|l| l.limit).eq(other.leans.iter().map(|l| l.limit))
+            });
+            if let Some(other) = alike {
+                other.alike += 1;
+                continue;
+            }
+            e.everywhere = self.stays(&e);
+            kept.push(e);
+        }
+        *list = kept;
+    }
+
+    /// Whether a neutral equilibrium, moved along its softest motion, rests there as well.
+    fn stays(&mut self, e: &Equilibrium) -> bool {
+        let Some(softest) = e.verdict.shapes.column_iter().next() else { return false };
+        let rest = self.rest(&e.state);
+        let step = softest * (ASIDE * self.model.length / softest.norm().max(f64::MIN_POSITIVE));
+        let Some(moved) = self.manifold.moved(&rest.state, &rest.space, &step) else { return false };
+        let Ending::Rest(there, _) = self.newton(&moved) else { return false };
+        let way = |to: &Configuration| apart(self.model, &rest.state.q, &to.q);
+        way(&there.state) > STAYS * way(&moved)
+    }
+
     /// Follows the motion of a single freedom both ways; every change of sign of the force along it is an equilibrium. True where the
     /// motion was followed to its ends, or round to its start.
     fn follow(&mut self, from: &Configuration, list: &mut Vec<Equilibrium>) -> bool {
