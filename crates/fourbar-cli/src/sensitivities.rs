@@ -107,14 +107,20 @@ fn parameters(input: &Input, args: &SensitivitiesArgs, computed: &[String]) -> R
         let d = Diagnostic::new("U412", "the file has no parameters");
         return Err(d.help("give numbers names under `parameters:` and use them in place of the numbers"));
     }
-    for name in &args.to {
+    let mut to: Vec<String> = Vec::new();
+    for name in args.to.iter().map(|n| n.trim()) {
+        if !to.iter().any(|t| t == name) {
+            to.push(name.to_string());
+        }
+    }
+    for name in &to {
         if !known.iter().any(|p| p.0 == *name) {
             let help = nearest(name, known.iter().map(|p| p.0.as_str()))
                 .map_or_else(|| "parameters are declared under `parameters:`".into(), |n| format!("did you mean `{n}`?"));
             return Err(Diagnostic::new("U412", format!("there is no parameter `{name}`")).name(name).help(help));
         }
     }
-    if args.to.is_empty() {
+    if to.is_empty() {
         // What nothing reads has no effect, and what is computed from others follows them.
         let read = |name: &String| {
             let one = [(name.clone(), 0.0, None)];
@@ -123,7 +129,7 @@ fn parameters(input: &Input, args: &SensitivitiesArgs, computed: &[String]) -> R
         let used = known.iter().filter(|p| read(&p.0) && !computed.contains(&p.0));
         return Ok((used.map(|p| p.0.clone()).collect(), false));
     }
-    Ok((args.to.clone(), true))
+    Ok((to, true))
 }
 
 /// Everything that is requested. Parameters that nobody named and that cannot be varied are omitted, with a word.

@@ -89,6 +89,23 @@ fn a_slider_crank_stacks_up_as_its_formula_says() {
     assert!(drawn.contains("set.r") && !drawn.contains("U007"), "{drawn}");
 }
 
+/// A second tolerance, or second bounds, of one parameter would be without effect.
+#[test]
+fn nothing_is_given_twice() {
+    let f = folder("given_twice");
+    std::fs::write(f.join("slider.yaml"), SLIDER).expect("the file");
+    let tolerance = ["tolerance", "slider.yaml", "--tolerance", "l=1mm", "--tolerance", "l=2mm"];
+    let optimize = ["optimize", "slider.yaml", "--vary", "l=100..200mm", "--vary", "l=140..160mm", "--fit", "x=last(P.x) - 180 mm"];
+    for (words, code) in [(&tolerance[..], "U437"), (&optimize, "U430")] {
+        let output = fourbar(&f, words);
+        let told = whole(&output);
+        assert!(output.status.code() == Some(2) && told.contains(code) && told.contains("`l`") && told.contains("twice"), "{told}");
+    }
+    // Blanks between names, and names that come twice, do no harm.
+    let o = json(&fourbar(&f, &["sensitivities", "slider.yaml", "--of", "last(P.x)", "--to", "l, r, l", "--json"]));
+    assert_eq!(o["outputs"][0]["parameters"].as_array().map(Vec::len), Some(2), "{o:#}");
+}
+
 #[test]
 fn tolerances_and_clearances_of_a_four_bar() {
     let f = folder("tolerance_fourbar");
@@ -118,9 +135,11 @@ fn tolerances_and_clearances_of_a_four_bar() {
         ("z", 0.00011845551934580848, 0.0005368698295771367, 4.005374054907952e-05),
     ] {
         let linear = &o["measures"][name]["linear"];
-        assert!((of(&linear["sigma"]) - sigma).abs() < 1e-9, "{o:#}");
-        assert!((of(&linear["worst_case"]) - worst).abs() < 1e-9, "{o:#}");
-        assert!((of(&linear["clearance"]) - clearance).abs() < 1e-9, "{o:#}");
+        // Slopes are derivatives of the run; pins are moved by the whole clearance.
+        assert!((of(&linear["sigma"]) / sigma - 1.0).abs() < 1e-9, "{o:#}");
+        assert!((of(&linear["worst_case"]) / worst - 1.0).abs() < 1e-9, "{o:#}");
+        assert!((of(&linear["clearance"]) / clearance - 1.0).abs() < 2e-9, "{o:#}");
+        assert_eq!(o["slopes"], "derivatives");
         let samples = &o["measures"][name]["samples"];
         assert!((of(&samples["sigma"]) - sigma).abs() < 4.0 * of(&samples["sigma_error"]), "{o:#}");
     }

@@ -260,6 +260,11 @@ fn a_sweep_that_is_killed_is_continued_to_the_same_bytes() {
             assert_eq!(bytes(&f.join(&out).join(&name)), bytes(&f.join("whole").join(&name)));
         }
     }
+    // The plan holds the settings of the runs: others on the command line would be without effect.
+    for other in [["--t-end", "0.5"], ["--tol", "1e-6"], ["--output-step", "1ms"], ["--formulation", "ra"], ["--mode", "2"]] {
+        let output = fourbar(&f, &[&["sweep", "slider.yaml", "--resume", "whole"][..], &other].concat());
+        assert!(output.status.code() == Some(2) && whole(&output).contains("cannot be used with"), "{}", whole(&output));
+    }
     // A file that was changed does not go on.
     std::fs::write(f.join("slider.yaml"), SLIDER).expect("the file");
     assert!(whole(&fourbar(&f, &["sweep", "slider.yaml", "--resume", "whole"])).contains("U432"));

@@ -35,7 +35,7 @@ fn stack_up(clearances: Vec<Clearance>) -> [Linear; 2] {
             [r.x, r.z]
         })
         .collect();
-    [0, 1].map(|i| linear(&plan, &|k| Some(places[k][i])).expect("all cases"))
+    [0, 1].map(|i| linear(&plan, &|k| Some(places[k][i]), None).expect("all cases"))
 }
 
 /// Lengths that are normal with a third of 0.5 mm: from exact derivatives; a Monte Carlo of 200,000 cases agreed within its noise.

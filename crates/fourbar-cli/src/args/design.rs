@@ -38,7 +38,10 @@ pub struct SweepArgs {
     #[arg(long, value_name = "COLUMNS", value_delimiter = ',', requires = "out")]
     pub trajectories: Option<Vec<String>>,
     /// Continue the sweep of this folder with its plan.
-    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, conflicts_with_all = ["vary", "lhs", "sobol", "seed", "measure", "set"])]
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, conflicts_with_all = [
+        "vary", "lhs", "sobol", "seed", "measure", "set", "analysis", "formulation", "integrator", "step", "tol", "t_end", "output_step",
+        "option", "input", "mode",
+    ])]
     pub resume: Option<PathBuf>,
     /// Also write the tables in this format: `cases.parquet`, and trajectories as a partitioned dataset.
     #[arg(long, value_enum, value_name = "NAME", default_value = "csv")]

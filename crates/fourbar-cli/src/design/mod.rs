@@ -177,6 +177,17 @@ fn sides(text: &str) -> Result<(&str, &str), Diagnostic> {
     Ok(if sign == '>' { (left, right) } else { (right, left) })
 }
 
+/// Refuses a parameter or joint that is given twice: the first would be without effect.
+pub(crate) fn once<'a>(code: &'static str, names: impl Iterator<Item = &'a str>, what: &str) -> Result<(), Diagnostic> {
+    let mut seen = BTreeSet::new();
+    for name in names {
+        if !seen.insert(name) {
+            return Err(Diagnostic::new(code, format!("`{name}` {what} twice")).name(name).help("keep one of them"));
+        }
+    }
+    Ok(())
+}
+
 /// Refuses names of measures that cannot head a column.
 fn named(name: &str, others: &[(String, String)]) -> Result<(), Diagnostic> {
     let word = name.chars().next().is_some_and(|c| c.is_alphabetic() || c == '_') && name.chars().all(|c| c.is_alphanumeric() || c == '_');

@@ -1,9 +1,9 @@
 //! `fourbar optimize`: values of parameters that make a measure small or large, or several measures zero.
 
-mod slopes;
+pub(super) mod slopes;
 
 use super::progress::Progress;
-use super::{Subject, compared, margin};
+use super::{Subject, compared, margin, once};
 use crate::args::{MethodName, OptimizeArgs};
 use crate::reply::{Reply, Stop, exit_code};
 use crate::screen::{Facts, Screen, number, table};
@@ -50,6 +50,7 @@ pub fn optimize(args: &OptimizeArgs, screen: &Screen) -> Result<Reply, Stop> {
     };
     let subject = Subject::new(screen, &args.model.file, &args.model.set, args.model.large, &args.study, measures, None)?;
     let Some(sought) = slot.into_inner().transpose()? else { return Err(Diagnostic::new("U438", "there is no objective").into()) };
+    once("U430", sought.spec.vary.iter().map(|v| v.0.as_str()), "is varied")?;
     let axes = sought
         .spec
         .vary

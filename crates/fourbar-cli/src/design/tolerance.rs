@@ -1,7 +1,8 @@
 //! `fourbar tolerance`: effects of tolerances and clearances on measures.
 
+use super::optimize::slopes::Exact;
 use super::progress::Progress;
-use super::{Subject, margin};
+use super::{Subject, margin, once};
 use crate::args::ToleranceArgs;
 use crate::reply::{Reply, Stop, exit_code};
 use crate::screen::{Facts, Screen, number, table};
@@ -81,7 +82,11 @@ pub fn tolerance(args: &ToleranceArgs, screen: &Screen) -> Result<Reply, Stop> {
     let Some(nominal) = nominal else {
         return Err(Diagnostic::new("S440", "the run was interrupted before its first case").into());
     };
-    let told = Told::new(args, &subject, &plan, &outcomes, own, nominal.clone());
+    let searched = subject.measures.len();
+    let exact = Exact { subject: &subject, names: &names, goals: searched, searched, sign: 1.0 };
+    let place: Vec<f64> = plan.parameters.iter().map(|p| p.nominal).collect();
+    let exact = if place.is_empty() || interrupted { None } else { exact.at(&place).map(|s| s.values) };
+    let told = Told::new(args, &subject, &plan, &outcomes, (own, exact), nominal.clone());
     let mut reply = told.reply(screen);
     if let Some(path) = &args.output {
         write_kind(path, &told.csv(), Kind::Other, args.force)?;
@@ -108,6 +113,7 @@ fn planned(args: &ToleranceArgs, subject: &Subject) -> Result<Plan, Stop> {
             .map(|(name, text)| Ok((name.clone(), written(name, text, subject)?)))
             .collect::<Result<Vec<_>, Diagnostic>>()?
     };
+    once("U437", given.iter().map(|g| g.0.as_str()), "is given a tolerance")?;
     let (mut parameters, mut clearances) = (Vec::new(), Vec::new());
     for (name, spec) in given {
         if let ToleranceSpec::Clearance(radius) = spec {
@@ -180,6 +186,8 @@ struct Told<'a> {
     /// Measures that are not margins.
     own: usize,
     linear: Vec<Option<Linear>>,
+    /// Whether slopes are derivatives of the run, and not differences.
+    exact: bool,
     sampled: Vec<Option<Summary>>,
     good: Yield,
     assembled: Yield,
@@ -191,19 +199,19 @@ impl<'a> Told<'a> {
         subject: &'a Subject,
         plan: &'a Plan,
         outcomes: &'a BTreeMap<usize, Outcome>,
-        own: usize,
+        (own, exact): (usize, Option<Vec<Vec<f64>>>),
         nominal: Outcome,
     ) -> Self {
         let samples: BTreeMap<usize, &Outcome> = outcomes.range(plan.first_sample()..).map(|(k, o)| (k - plan.first_sample(), o)).collect();
         let m = subject.measures.len();
         let value = |k: usize, m: usize| outcomes.get(&k).filter(|o| o.status == Status::Ok).map(|o| o.measures[m]);
-        let linear = (0..m).map(|m| linear(plan, &|k| value(k, m))).collect();
+        let linear = (0..m).map(|m| linear(plan, &|k| value(k, m), exact.as_ref().map(|e| e[m].as_slice()))).collect();
         let of = |m: usize| -> Vec<f64> { samples.values().filter(|o| o.status == Status::Ok).map(|o| o.measures[m]).collect() };
         let sampled = (0..m).map(|m| summary(&of(m))).collect();
         let ok = samples.values().filter(|o| o.status == Status::Ok);
         let assembled = Yield::new(ok.clone().count(), samples.len());
         let good = Yield::new(ok.filter(|o| o.measures[own..].iter().all(|m| *m >= 0.0)).count(), samples.len());
-        Self { args, subject, plan, nominal, samples, own, linear, sampled, good, assembled }
+        Self { args, subject, plan, nominal, samples, own, linear, exact: exact.is_some(), sampled, good, assembled }
     }
 
     /// Samples that failed, by what failed, the most frequent first: how many, words, names.
@@ -257,6 +265,9 @@ impl<'a> Told<'a> {
                 self.args.seed
             ),
         );
+        if !self.plan.parameters.is_empty() {
+            facts.add("slopes", if self.exact { "derivatives of the run" } else { "differences of runs a twelfth of the tolerance apart" });
+        }
         let percent = |y: &Yield| {
             let share = y.good as f64 / y.count.max(1) as f64;
             format!(
@@ -369,7 +380,7 @@ impl<'a> Told<'a> {
         json!({
             "file": self.subject.input.name, "title": self.subject.title(), "hash": self.subject.input.loaded.hash, "seed": self.args.seed,
             "samples": self.samples.len(), "assembled": share(&self.assembled), "yield": share(&self.good), "conditions": self.args.keep,
-            "failures": failures, "measures": measures,
+            "failures": failures, "slopes": if self.exact { "derivatives" } else { "differences" }, "measures": measures,
         })
     }
 

@@ -210,14 +210,16 @@ pub struct Linear {
     pub clearance: f64,
 }
 
-/// The stack-up of a measure from its values for the first cases of a plan, by their numbers; `None` where one of these failed.
-pub fn linear(plan: &Plan, values: &dyn Fn(usize) -> Option<f64>) -> Option<Linear> {
+/// The stack-up of a measure from its values for the first cases of a plan, by their numbers; `None` where one of these failed. Slopes are
+/// differences of these cases, unless exact ones are given.
+pub fn linear(plan: &Plan, values: &dyn Fn(usize) -> Option<f64>, exact: Option<&[f64]>) -> Option<Linear> {
     let nominal = values(0)?;
     let (mut slopes, mut kink) = (Vec::new(), None::<(usize, f64)>);
     for (k, p) in plan.parameters.iter().enumerate() {
         let h = DIFFERENCE * p.distribution.reach();
         let (above, below) = (values(1 + 2 * k)?, values(2 + 2 * k)?);
-        slopes.push((above - below) / (2.0 * h));
+        let between = (above - below) / (2.0 * h);
+        slopes.push(exact.and_then(|e| e.get(k)).copied().filter(|e| e.is_finite()).unwrap_or(between));
         let (up, down) = ((above - nominal) / h, (nominal - below) / h);
         let bend = (up - down).abs() / up.abs().max(down.abs()).max(1e-300);
         if kink.is_none_or(|(_, b)| bend > b) {
@@ -225,9 +227,10 @@ pub fn linear(plan: &Plan, values: &dyn Fn(usize) -> Option<f64>) -> Option<Line
         }
     }
     let variance = |k: usize| (slopes[k] * plan.parameters[k].distribution.sigma()).powi(2);
-    let total: f64 = (0..slopes.len()).map(variance).sum();
+    // An empty sum of floating-point numbers is minus zero.
+    let total: f64 = (0..slopes.len()).map(variance).fold(0.0, |s, x| s + x);
     let shares = (0..slopes.len()).map(|k| if total > 0.0 { variance(k) / total } else { 0.0 }).collect();
-    let worst = plan.parameters.iter().zip(&slopes).map(|(p, s)| s.abs() * p.distribution.reach()).sum();
+    let worst = plan.parameters.iter().zip(&slopes).map(|(p, s)| s.abs() * p.distribution.reach()).fold(0.0, |s, x| s + x);
     let (mut clearances, mut at) = (Vec::new(), 1 + 2 * slopes.len());
     for (_, n) in &plan.clearances {
         let mut square = 0.0;
@@ -238,6 +241,6 @@ pub fn linear(plan: &Plan, values: &dyn Fn(usize) -> Option<f64>) -> Option<Line
         }
         clearances.push(f64::sqrt(square));
     }
-    let clearance = clearances.iter().sum();
+    let clearance = clearances.iter().fold(0.0, |s, x| s + x);
     Some(Linear { nominal, slopes, kink, sigma: total.sqrt(), shares, worst, clearances, clearance })
 }
