@@ -209,9 +209,16 @@ fn refused(text: &str, e: &ExprError, columns: &[Column], outside: bool) -> Diag
         let message = format!("`{name}` is a column with a value for every time");
         return bad(text, &message).name(name).help(format!("reduce it to a number: `max({name})`, `mean({name})`, `last({name})`"));
     }
-    let help = match nearest(name, columns.iter().map(|c| c.name.as_str())) {
-        Some(near) => format!("did you mean `{near}`?"),
-        None => "`fourbar plot RESULT` lists the columns of a result".into(),
+    // Expressions of the file read the velocity of a point, results do not list it.
+    let velocity = name.rsplit_once('.').filter(|(point, what)| {
+        ["vx", "vy", "vz"].contains(what) && columns.iter().any(|c| c.name.strip_suffix(".x").is_some_and(|p| p == *point))
+    });
+    let help = match (velocity, nearest(name, columns.iter().map(|c| c.name.as_str()))) {
+        (Some(_), _) => {
+            format!("results have no columns for velocities of points: add `outputs: {{speed: {name}}}` to the file and read `speed`")
+        }
+        (None, Some(near)) => format!("did you mean `{near}`?"),
+        (None, None) => "`fourbar plot RESULT` lists the columns of a result".into(),
     };
     d.name(name).help(help)
 }

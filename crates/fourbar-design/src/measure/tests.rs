@@ -70,6 +70,7 @@ fn mistakes_are_named() {
     let r = run(10, 1.0, 0.0);
     for (text, says) in [
         ("motor.effort", "every time"),
+        ("max(tip.vx)", "outputs: {speed: tip.vx}"),
         ("max(motor.efort)", "motor.effort"),
         ("mean(motor.effort, 2)", "takes 1 argument"),
         ("at(motor.effort)", "takes 2 arguments"),
