@@ -501,9 +501,10 @@ impl Model {
         joints.chain(couplings).chain(bare).chain(contacts).chain(driven).collect()
     }
 
-    /// Counted angles with which assembly begins: those that drives, start conditions and gears from these ask for, where they lie beyond half a
-    /// turn; poses alone do not tell them from less. Zero for all others.
+    /// Counted angles with which assembly begins: those that drives, start conditions, and gears and threads from these ask for, and those that
+    /// nuts have turned by where they are drawn, as far as they lie beyond half a turn; poses alone do not tell them from less. Zero for all others.
     pub fn start_turns(&self) -> Vec<f64> {
+        use JointCoordinate::{Angle, Distance};
         let mut turns = vec![0.0; self.angles.len()];
         let mut put = |y: &Coordinate, value: f64| match y {
             Coordinate::Angle(a) if value.abs() > std::f64::consts::PI && value.is_finite() => turns[a.memory] = value,
@@ -516,21 +517,21 @@ impl Model {
             if let Some(y) = self.joints[d.joint].coordinate(d.coordinate) {
                 put(&y, value);
             }
-            known.insert((d.joint, d.coordinate == JointCoordinate::Angle), value);
+            known.insert((d.joint, d.coordinate == Angle), value);
         }
         for s in self.start.iter().filter(|s| !s.rate) {
             put(&s.coordinate, s.value);
-            if let Coordinate::Angle(a) = &s.coordinate
-                && let Some(joint) = self.joints.iter().position(|j| j.memory == Some(a.memory))
-            {
-                known.insert((joint, true), s.value);
+            let of = |which| self.joints.iter().position(|j| j.bodies == s.bodies && j.coordinate(which).as_ref() == Some(&s.coordinate));
+            if let Some((joint, which)) = [Angle, Distance].into_iter().find_map(|which| Some((of(which)?, which))) {
+                known.insert((joint, which == Angle), s.value);
             }
         }
-        // Along gears, as far as they lead.
+        let threads: Vec<(usize, f64)> = self.joints.iter().enumerate().filter_map(|(k, j)| Some((k, j.kind.shared().thread?))).collect();
+        // Along gears and threads, as far as they lead.
         for _ in 0..GEARS {
             let before = known.len();
             for c in &self.couplings {
-                let keys = [0, 1].map(|k| (c.joints[k], c.sides[k].0 == JointCoordinate::Angle));
+                let keys = [0, 1].map(|k| (c.joints[k], c.sides[k].0 == Angle));
                 let (place, value) = match keys.map(|k| known.get(&k)) {
                     [Some(x), None] => (1, c.ratio * x),
                     [None, Some(x)] if c.ratio != 0.0 => (0, x / c.ratio),
@@ -539,8 +540,26 @@ impl Model {
                 put(&c.sides[place].2, value);
                 known.insert(keys[place], value);
             }
+            for &(k, per_radian) in &threads {
+                let (key, value) = match [true, false].map(|angle| known.get(&(k, angle))) {
+                    [Some(x), None] => ((k, false), per_radian * x),
+                    [None, Some(x)] if per_radian != 0.0 => ((k, true), x / per_radian),
+                    _ => continue,
+                };
+                if let Some(y) = self.joints[k].coordinate(Angle).filter(|_| key.1) {
+                    put(&y, value);
+                }
+                known.insert(key, value);
+            }
             if known.len() == before {
                 break;
+            }
+        }
+        let pose = |b: BodyId| Pose { r: self.bodies[b.index()].r, A: self.bodies[b.index()].A };
+        for &(k, per_radian) in threads.iter().filter(|(k, per_radian)| *per_radian != 0.0 && !known.contains_key(&(*k, true))) {
+            let j = &self.joints[k];
+            if let (Some(y), Some(along)) = (j.coordinate(Angle), j.coordinate(Distance)) {
+                put(&y, along.value(&pose(j.bodies[0]), &pose(j.bodies[1]), &[]) / per_radian);
             }
         }
         turns

@@ -178,6 +178,49 @@ joints:
     }
 }
 
+/// Nuts are led along many threads by drives, start conditions, racks and the place where they are drawn.
+#[test]
+fn screws_begin_beyond_half_a_turn() {
+    let nut = |at: f64, rest: &str| {
+        parse(&format!(
+            "fourbar: 1\nbodies: {{nut: {{mass: 1, inertia: [0.1, 0.1, 0.1], at: [0, 0, {at}]}}, wheel: {{mass: 1, inertia: [1, 1, 1], at: [1, 0, 0]}}}}\n\
+             joints:\n  S: {{type: screw, bodies: [ground, nut], lead: -10 mm, frames: {{ground: {{at: [0, 0, 0], axis: [0, 0, 1]}}, nut: {{at: [0, 0, 0], axis: [0, 0, 1]}}}}}}\n  \
+             W: {{type: revolute, bodies: [ground, wheel], at: [1, 0, 0], axis: [0, 0, 1]}}\n{rest}\n"
+        ))
+    };
+    let reading = |model: &Model, name: &str, which| {
+        let c = assemble(model).unwrap_or_else(|d| panic!("{d}")).configuration;
+        let j = model.joints.iter().find(|j| j.name == name).expect("there");
+        let [x, y] = j.bodies.map(|b| &c.q[b.index()]);
+        j.coordinate(which).expect("a coordinate").value(x, y, &c.turns)
+    };
+    use fourbar::model::JointCoordinate::{Angle, Distance};
+    for mm in [3.0, 6.0, 35.0, -128.0] {
+        let turned = -mm / 10.0 * std::f64::consts::TAU;
+        let asked = [
+            nut(0.0, &format!("drives: {{d: {{joint: S, distance: {mm} mm + 0.01*t}}}}")),
+            nut(0.0, &format!("drives: {{d: {{joint: S, angle: {turned} + t}}}}")),
+            nut(0.0, &format!("start: {{S.distance: {mm} mm}}")),
+        ];
+        for (k, model) in asked.iter().enumerate() {
+            let (angle, distance) = (reading(model, "S", Angle), reading(model, "S", Distance));
+            assert!((distance - mm / 1000.0).abs() < 1e-9, "{mm} mm, way {k}: {distance}");
+            assert!((angle - turned).abs() < 1e-8, "{mm} mm, way {k}: turned by {angle} for {turned}");
+        }
+        let rack = "  R: {type: rack, joints: [W, S], radius: 5 mm}\n";
+        let geared = nut(0.0, &format!("{rack}start: {{S.distance: {mm} mm}}"));
+        let wheel = reading(&geared, "W", Angle);
+        assert!((wheel - mm / 5.0).abs() < 1e-8, "{mm} mm: the wheel stands at {wheel}");
+    }
+    // Drawn whole turns away.
+    for mm in [10.0, 40.0, -130.0] {
+        let model = nut(mm / 1000.0, "");
+        let (angle, distance) = (reading(&model, "S", Angle), reading(&model, "S", Distance));
+        assert!((distance - mm / 1000.0).abs() < 1e-9, "{mm} mm: {distance}");
+        assert!((angle + mm / 10.0 * std::f64::consts::TAU).abs() < 1e-8, "{mm} mm: turned by {angle}");
+    }
+}
+
 /// Where a mechanism floats is no way to assemble it: a four-bar in space has two.
 #[test]
 fn a_floating_mechanism_has_the_modes_of_a_fixed_one() {
