@@ -11,6 +11,7 @@ use crate::analysis::assembly::gaps;
 use crate::constraint::ConstraintSet;
 use crate::diagnostic::{Diagnostic, number};
 use crate::force::eval;
+use crate::integrator::little_energy;
 use crate::model::{JointCoordinate, Model};
 use crate::motion::{Instant, Reaction};
 use crate::settings::{Analysis, Study};
@@ -132,10 +133,12 @@ pub struct Judge<'m> {
     analysis: Analysis,
     /// The option that switched the control of drift off.
     off: Option<String>,
-    /// Mass in all, kg; its weight times the characteristic length, J; characteristic length over characteristic time, m/s.
+    /// Mass in all, kg; its weight times the characteristic length, J; characteristic length over characteristic time, m/s; energy that counts
+    /// as small where errors of work are measured, J.
     mass: f64,
     weight: f64,
     speed: f64,
+    little: f64,
     /// Whether all work is that of forces, which rows show.
     shown: bool,
     book: Book,
@@ -163,6 +166,7 @@ impl<'m> Judge<'m> {
             mass,
             weight: mass * model.gravity.norm() * model.length,
             speed: model.length / tau,
+            little: little_energy(model, tau),
             book: Book::default(),
         }
     }
@@ -246,8 +250,9 @@ impl<'m> Judge<'m> {
         let [low, high] = b.potential.unwrap_or_default();
         let carried = b.kinetic + (high - low) + b.work;
         let rounding = 1e-13 * (100.0 + steps) * (b.kinetic + low.abs().max(high.abs()) + b.work) + STILL * (self.weight + b.push);
-        // What an error within the tolerance means in energy: a wrong speed of all masses, a wrong height.
-        let small = self.tol.map_or(0.0, |tol| 10.0 * tol * ((2.0 * b.kinetic * self.mass).sqrt() * self.speed + self.weight));
+        // What an error within the tolerance means in energy: a wrong speed of all masses, a wrong height, work as little as steps care for.
+        let small =
+            self.tol.map_or(0.0, |tol| 10.0 * tol * ((2.0 * b.kinetic * self.mass).sqrt() * self.speed + self.weight + self.little));
         let share = self.tol.map_or(FAILS, |tol| (DRIFT * tol * (steps / STEPS).max(1.0)).min(FAILS));
         let above = |share: f64| b.drifts.iter().find(|d| d[1] > share * carried + rounding + small);
         let unexplained = b.contradictions.iter().find(|d| d[1] > share * carried + rounding + small);

@@ -340,3 +340,14 @@ fn jumps_of_drawn_functions_are_found_where_they_are() {
     let speed = parse(&text.replace("angle: 'step(t, 0.5)'", "speed: 'step(t, 0.5)'"));
     assert_eq!(fourbar::analysis::jumps::check(&speed, Analysis::Kinematics, 1.0).expect("a speed")[0].code.0, "W244");
 }
+
+/// What steps within the tolerance leave over of a motion that rests is no wrong energy.
+#[test]
+fn a_rest_is_balanced() {
+    let path = std::path::PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/data/found/damped_at_rest.yaml");
+    let model = parse(&std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display())));
+    for formulation in ["lie", "grcr", "dca", "natural", "so3xr3"] {
+        let study = Study { formulation: Some(formulation.into()), ..Study::of(&model) };
+        study::run(&model, &study, &mut Trajectory::default()).unwrap_or_else(|e| panic!("{formulation}: {}", e.diagnostic));
+    }
+}
