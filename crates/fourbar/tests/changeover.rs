@@ -213,3 +213,63 @@ fn auto_runs_whatever_another_formulation_runs() {
     println!("{ran} of {count} ran, {slow} of them given up; changed over:\n{}", changed.join("\n"));
     assert!(ran * 10 >= count * 8 && broken.is_empty(), "{ran} of {count} ran; {}", broken.join("\n"));
 }
+
+/// Steep friction at rest holds a Taylor series to steps in which nothing moves: `auto` changes to the implicit method.
+#[test]
+fn a_series_that_crawls_gives_way() {
+    for friction in ["{type: friction, joint: C, preload: 8, speed: 1e-5}", "{type: actuator, joint: C, effort: '-8*tanh(C.speed/1e-5)'}"] {
+        let model = parse(&format!(
+            "
+fourbar: 1
+gravity: [0, -9.81, 0]
+bodies:
+  crank: {{mass: 0.4, inertia: [0.001, 0.001, 0.001], at: [0.03, 0.08, 0]}}
+  coupler: {{mass: 1, inertia: [0.03, 0.03, 0.03], at: [0.45, 0.4, 0]}}
+  rocker: {{mass: 1, inertia: [0.03, 0.03, 0.03], at: [0.95, 0.35, 0]}}
+joints:
+  O: {{type: revolute, bodies: [ground, crank], at: [0, 0, 0], axis: [0, 0, 1]}}
+  A: {{type: revolute, bodies: [crank, coupler], at: [0.1, 0.25, 0], axis: [0, 0, 1]}}
+  B: {{type: revolute, bodies: [coupler, rocker], at: [0.9, 0.7, 0], axis: [0, 0, 1]}}
+  C: {{type: revolute, bodies: [ground, rocker], at: [1, 0, 0], axis: [0, 0, 1]}}
+forces: {{rub: {friction}}}
+study: {{t_end: 10, output_step: 0.1}}
+"
+        ));
+        let study = Study { formulation: None, integrator: None, ..Study::of(&model) };
+        assert_eq!(study.chosen(&model).unwrap_or_else(|d| panic!("{d}")).formulation.name, "natural");
+        let clock = Clock::now();
+        let report = study::run(&model, &study, &mut Trajectory::default()).unwrap_or_else(|e| panic!("{}", e.diagnostic));
+        assert_eq!(report.integrator, "radau", "{:?}", report.notes);
+        assert!(clock.elapsed() < Duration::from_secs(20), "{:?}", clock.elapsed());
+    }
+}
+
+/// A spring on the path of a slide jumps to the other side where its ends meet, which a series does not see: `auto` goes on without one.
+#[test]
+fn ends_of_a_spring_may_meet() {
+    let model = parse(
+        "
+fourbar: 1
+bodies:
+  wheel: {mass: 2, inertia: [0.1, 0.1, 0.1], at: [0, 0.5, 0]}
+  sled: {mass: 3, inertia: [0.1, 0.1, 0.1], at: [0, 0, 0], velocity: [2, 0, 0]}
+joints:
+  W: {type: revolute, bodies: [ground, wheel], at: [0, 0.5, 0], axis: [0, 0, 1]}
+  S: {type: prismatic, bodies: [ground, sled], at: [0, 0, 0], axis: [1, 0, 0]}
+  R: {type: rack, joints: [W, S], radius: 0.5}
+forces: {spring: {type: spring, between: [{body: sled}, {body: ground, at: [0.7, 0, 0]}], stiffness: 40, length: 0.3}}
+study: {t_end: 1.5, output_step: 0.05}
+",
+    );
+    let of = |formulation: Option<&str>| {
+        let study = Study { formulation: formulation.map(String::from), integrator: None, ..Study::of(&model) };
+        let mut t = Trajectory::default();
+        study::run(&model, &study, &mut t).map(|report| (report, t)).map_err(|e| e.diagnostic)
+    };
+    let refused = of(Some("natural")).expect_err("its force jumps");
+    assert!(refused.code.0 == "S284" && refused.names.contains(&"spring".to_string()), "{refused}");
+    let (_, right) = of(Some("grcr")).unwrap_or_else(|d| panic!("{d}"));
+    let (_, chosen) = of(None).unwrap_or_else(|d| panic!("{d}"));
+    let end = |t: &Trajectory| *t.column("S.distance").and_then(|c| c.last()).expect("a column");
+    assert!((end(&right) - end(&chosen)).abs() < 1e-4, "{} and {}", end(&right), end(&chosen));
+}

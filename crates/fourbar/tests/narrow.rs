@@ -140,3 +140,55 @@ fn means_are_not_summed_over_the_pieces_between_events() {
     let mean = of("newton_iterations") / of("steps");
     assert!((of("mean_newton_iterations") - mean).abs() < 1e-9 * mean, "{} for {mean}", of("mean_newton_iterations"));
 }
+
+/// Far from rest smoothed friction is a constant to a Taylor series, which knows nothing of the reversal ahead.
+#[test]
+fn smoothed_friction_turns_round_with_its_joint() {
+    let mut r = Random(5);
+    for round in 0..12 {
+        let mut between = |a: f64, b: f64| a + (b - a) * 0.5 * (1.0 + r.number());
+        let (inertia, speed, friction) = (between(0.2, 2.0), between(1.0, 5.0), between(0.1, 1.0));
+        let (load, smooth) = (friction * between(1.3, 3.0), 10.0_f64.powf(between(-4.5, -2.0)));
+        // It comes to rest after a third of the time, and turns back.
+        let stop = speed * inertia / (load + friction);
+        let text = format!(
+            "fourbar: 1\nbodies: {{b: {{mass: 1, inertia: [1, 1, {inertia}], omega: [0, 0, {speed}]}}}}\n\
+             joints: {{j: {{type: revolute, bodies: [ground, b], at: [0, 0, 0], axis: [0, 0, 1]}}}}\n\
+             forces: {{rub: {{type: friction, joint: j, preload: {friction}, speed: {smooth}}}, pull: {{type: actuator, joint: j, effort: {}}}}}\n\
+             study: {{t_end: {}, output_step: {}}}\n",
+            -load,
+            3.0 * stop,
+            0.3 * stop
+        );
+        let right = -2.0 * stop * (load - friction) / inertia;
+        for f in FORMULATIONS {
+            let t = with(f, &text).unwrap_or_else(|e| panic!("{f} {text}: {e}"));
+            let found = last(&t, "j.speed");
+            let limit = 1e-3 * speed + 10.0 * smooth;
+            assert!((found - right).abs() < limit, "{f} in round {round}: {found} for {right}\n{text}");
+        }
+    }
+}
+
+/// The same in a loop: a slider-crank that turns round, with friction in one of its hinges.
+#[test]
+fn smoothed_friction_in_a_loop_turns_round() {
+    for (joint, smooth) in [("O", 1e-3), ("A", 1e-3), ("B", 1e-3), ("A", 1e-5)] {
+        let text = format!(
+            "fourbar: 1\ngravity: [0, -9.81, 0]\nbodies:\n  crank: {{mass: 1, inertia: [0.01, 0.01, 0.01], at: [0.1, 0.1, 0], omega: [0, 0, 4]}}\n  \
+             rod: {{mass: 1, inertia: [0.02, 0.02, 0.02], at: [0.5, 0.1, 0]}}\n  slider: {{mass: 2, inertia: [0.01, 0.01, 0.01], at: [0.8, 0, 0]}}\n\
+             joints:\n  O: {{type: revolute, bodies: [ground, crank], at: [0, 0, 0], axis: [0, 0, 1]}}\n  \
+             A: {{type: revolute, bodies: [crank, rod], at: [0.2, 0.2, 0], axis: [0, 0, 1]}}\n  \
+             B: {{type: revolute, bodies: [rod, slider], at: [0.8, 0, 0], axis: [0, 0, 1]}}\n  \
+             guide: {{type: prismatic, bodies: [ground, slider], at: [0.8, 0, 0], axis: [1, 0, 0]}}\n\
+             forces: {{rub: {{type: friction, joint: {joint}, preload: 0.5, speed: {smooth}}}}}\nstudy: {{t_end: 1, output_step: 0.05, tol: 1e-8}}\n"
+        );
+        let right = last(&with("lie", &text).unwrap_or_else(|e| panic!("lie: {e}")), "O.angle");
+        for f in ["natural", "auto", "grcr"] {
+            let found = last(&with(f, &text).unwrap_or_else(|e| panic!("{f} {joint} {smooth}: {e}")), "O.angle");
+            // Of a reversal that is over within a millionth of the characteristic time a series sees the two ends only.
+            let limit = if smooth < 1e-4 { 1e-4 } else { 1e-5 };
+            assert!((found - right).abs() < limit, "{f} with friction in {joint} below {smooth}: {found} for {right}");
+        }
+    }
+}

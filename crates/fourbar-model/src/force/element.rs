@@ -464,6 +464,10 @@ pub(crate) trait Element: Sized {
     fn sticking_rate(&self, _gravity: f64) -> f64 {
         0.0
     }
+    /// Whether its law is all but constant at most states and changes within a narrow range of them.
+    fn saturates(&self) -> bool {
+        false
+    }
     /// What it reports.
     fn quantities(&self, model: &Model) -> Quantities;
     /// The values of [`Element::quantities`] at a state.

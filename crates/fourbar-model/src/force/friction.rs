@@ -258,6 +258,10 @@ impl Element for Friction {
         if self.coulomb > 0.0 && !self.stick { self.coulomb * gravity / self.speed } else { 0.0 }
     }
 
+    fn saturates(&self) -> bool {
+        self.slides == 0.0 && (self.preload > 0.0 || self.coulomb > 0.0)
+    }
+
     fn quantities(&self, model: &Model) -> Quantities {
         smallvec![("effort", effort_unit(model, self.joint)), ("power", "W")]
     }

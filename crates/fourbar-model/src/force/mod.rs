@@ -140,6 +140,10 @@ macro_rules! forces {
             pub fn sticking_rate(&self, gravity: f64) -> f64 {
                 match self { $(Force::$variant(f) => f.sticking_rate(gravity),)* Force::Contact(f) => f.sticking_rate(gravity), Force::Rub(_) => 0.0 }
             }
+            /// Whether its law is all but constant at most states and changes within a narrow range of them.
+            pub fn saturates(&self) -> bool {
+                match self { $(Force::$variant(f) => f.saturates(),)* Force::Contact(_) | Force::Rub(_) => false }
+            }
             /// Names and units of what it reports.
             pub fn quantities(&self, model: &Model) -> Quantities {
                 match self { $(Force::$variant(f) => f.quantities(model),)* Force::Contact(_) => Contact::quantities(), Force::Rub(_) => Quantities::new() }

@@ -70,6 +70,17 @@ impl Narrow {
         if study.fixed_step().is_some() {
             return None;
         }
+        Self::list(model, study).filter(|narrow| !narrow.list.is_empty())
+    }
+
+    /// Those of a mechanism that moves by series, whose steps are never fixed. They are worth a look also where only laws of elements saturate:
+    /// such a law is a constant to its series, and a joint that comes to rest and turns back would be pushed on by its friction.
+    pub fn of_series(model: &Model, study: &Study) -> Option<Self> {
+        let saturates = model.forces.iter().any(|(_, f)| f.saturates());
+        Self::list(model, study).filter(|narrow| saturates || !narrow.list.is_empty())
+    }
+
+    fn list(model: &Model, study: &Study) -> Option<Self> {
         let tau = tau(study).ok()?;
         let least = model.bodies.iter().skip(1).map(|b| b.mass).filter(|m| *m > 0.0).fold(f64::INFINITY, f64::min);
         let (mass, L) = (if least.is_finite() { least } else { 1.0 }, model.length);
@@ -83,7 +94,7 @@ impl Narrow {
         };
         let list: Vec<Watched> = forces.chain((0..model.states.len()).map(Switching::State)).filter_map(watched).collect();
         let tol = study.tol.unwrap_or_else(|| usual_tolerance(study));
-        (!list.is_empty()).then(|| Self { list, tol, tau, at: Configuration::start(model) })
+        Some(Self { list, tol, tau, at: Configuration::start(model) })
     }
 
     /// Whether a step of size `h` is long enough to pass over anything, `least` being the least.

@@ -1,12 +1,16 @@
 //! Series that leave out what lies ahead of them.
 //!
 //! The series of a force far from its peak has terms that vanish, or that begin to grow only behind the last one: by them alone a step may be
-//! of any length. Where expressions can be narrow, the power and the rates of the series are therefore compared with those of the expressions
-//! at places inside the step, narrow peaks are looked for between these places, and the step is taken back to where both agree.
+//! of any length; smoothed friction far from rest is a constant to its series. Where expressions can be narrow, or laws saturate, the power and
+//! the rates of the series are therefore compared with those of the forces at places inside the step, narrow peaks are looked for between these
+//! places, and the step is taken back to where both agree.
 
 use super::run::Run;
+use crate::force::Force;
 use crate::force::eval::{self, Plain};
 use crate::integrator::narrow::{Narrow, Place};
+use crate::model::{JointCoordinate, Model};
+use crate::state::Configuration;
 
 /// Shares of a step at which it is looked at.
 const PLACES: [f64; 5] = [0.125, 0.25, 0.5, 0.75, 1.0];
@@ -14,6 +18,9 @@ const PLACES: [f64; 5] = [0.125, 0.25, 0.5, 0.75, 1.0];
 const TOLERANCES: f64 = 10.0;
 /// Steps are taken back so often, at most.
 const TIMES: usize = 60;
+/// Smoothed friction at so many times its speed of smoothing is a constant to the terms of a series; from here on down they see it change.
+const BLIND: f64 = 20.0;
+const SEEN: f64 = 8.0;
 
 impl Run<'_> {
     /// Takes the last step back to where its series agrees with the forces.
@@ -43,6 +50,16 @@ impl Run<'_> {
         }
         self.read(narrow, from, Place::Start);
         narrow.begin();
+        let mut slips = std::mem::take(&mut self.slips);
+        slips.clear();
+        slips.extend(self.model.forces.iter().map(|(_, f)| slip(self.model, f, &narrow.at)));
+        let until = self.agrees_with(narrow, &slips, (from, h));
+        self.slips = slips;
+        until
+    }
+
+    /// The same, where smoothed friction slips with `slips` at the start.
+    fn agrees_with(&mut self, narrow: &mut Narrow, slips: &[f64], (from, h): (f64, f64)) -> Option<f64> {
         let mut before = 0.0;
         for s in PLACES {
             self.read(narrow, from + 0.5 * (before + s) * h, Place::Middle);
@@ -50,7 +67,7 @@ impl Run<'_> {
             if let Some(share) = narrow.begins((s - before) * h) {
                 return Some(from + (before + share * (s - before)) * h);
             }
-            if narrow.wakes(h) || !self.agrees_at(narrow, h) {
+            if narrow.wakes(h) || self.comes_to_rest(narrow, slips) || !self.agrees_at(narrow, h) {
                 return Some(from + if before > 0.0 { before } else { 0.5 * s } * h);
             }
             self.read(narrow, from + s * h, Place::Start);
@@ -69,6 +86,15 @@ impl Run<'_> {
         at.turns.copy_from_slice(&self.turns);
         self.carried_at(&mut at.z);
         narrow.read(self.model, place);
+    }
+
+    /// Whether smoothed friction that was a constant to the series is none at the state that was read last. Its power says little of that, since
+    /// it vanishes there.
+    fn comes_to_rest(&self, narrow: &Narrow, slips: &[f64]) -> bool {
+        self.model.forces.iter().zip(slips).any(|((_, f), first)| {
+            let seen = || slip(self.model, f, &narrow.at) * first.signum() < SEEN;
+            first.abs() > BLIND && seen()
+        })
     }
 
     /// Whether power and rates of the series are those of the expressions at the state that was read last, in a step of size `h`.
@@ -92,4 +118,16 @@ impl Run<'_> {
         self.rates = rates;
         agree
     }
+}
+
+/// How fast smoothed friction slips, in multiples of its speed of smoothing; zero for other forces.
+fn slip(model: &Model, f: &Force, at: &Configuration) -> f64 {
+    let Force::Friction(friction) = f else { return 0.0 };
+    if !f.saturates() {
+        return 0.0;
+    }
+    let which = friction.coordinate(model);
+    let lever = if which == JointCoordinate::Angle && friction.radius > 0.0 { friction.radius } else { 1.0 };
+    let x = Plain { t: at.t, q: &at.q, v: &at.v, turns: &at.turns, loads: &[], z: &at.z };
+    eval::coordinate_of(model, friction.joint, Some(which), &x).1 * lever / friction.speed
 }

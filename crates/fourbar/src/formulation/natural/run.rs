@@ -6,6 +6,7 @@ use super::work::Power;
 use crate::absolute::equations::Equations;
 use crate::analysis::assembly::update_turns;
 use crate::diagnostic::Diagnostic;
+use crate::force::{Force, Law};
 use crate::integrator::control::{self, Stepping, next_end};
 use crate::integrator::narrow::Narrow;
 use crate::integrator::{FLUNG, little_energy};
@@ -40,6 +41,14 @@ const FOLLOWED: f64 = 0.5;
 const STEPS_BACK: usize = 100;
 /// Steps below this share of the characteristic time are too short: with them it would take very long to get anywhere.
 const SHORT: f64 = 5e-8;
+
+/// Steps in which nothing moves by more than this share of a radian or of the characteristic length crawl, where so many of them come in a
+/// row and would be left many times over.
+const CRAWLS: f64 = 1e-5;
+const CRAWLING_STEPS: usize = 300;
+const LEFT: f64 = 5000.0;
+/// Points that come as close as this, in characteristic lengths, meet.
+const MEET: f64 = 1e-6;
 
 /// Value, rate and half the acceleration of a scalar.
 pub(super) type Moving = Taylor<3>;
@@ -95,8 +104,10 @@ pub struct Run<'m> {
     pub(super) rechosen: usize,
     /// Tolerance for which the present integrator was made.
     pub(super) made_for: f64,
-    /// Forces that steps could pass over, the least step worth a look at them, and room for rates of what is carried along.
+    /// Forces that steps could pass over, room for how fast smoothed friction slips, the least step worth a look at them, and room for rates of
+    /// what is carried along.
     pub(super) narrow: Option<Narrow>,
+    pub(super) slips: Vec<f64>,
     pub(super) least: f64,
     pub(super) rates: Vec<f64>,
     /// Whether inputs or states were replaced at the end of the last step, so that its series is not that of the next.
@@ -104,6 +115,11 @@ pub struct Run<'m> {
     /// The latest time reached since the last one that was requested, and steps in a row that led no further.
     reached: f64,
     idle: usize,
+    /// Whether the run is to end where it crawls, so that another method can continue; steps in a row in which it did.
+    gives_way: bool,
+    crawling: usize,
+    /// Springs whose force has no direction where their ends meet: by force, with the vector from end to end at the last evaluated step.
+    springs: Vec<(usize, Vector3<f64>)>,
 }
 
 #[derive(Clone, Debug)]
@@ -203,6 +219,9 @@ impl<'m> Run<'m> {
             turns_at: start.t,
             reached: start.t,
             idle: 0,
+            gives_way: false,
+            crawling: 0,
+            springs: model.forces.iter().enumerate().filter(|(_, (_, f))| has_direction(f)).map(|(k, _)| (k, Vector3::zeros())).collect(),
             flung: false,
             work: 0.0,
             power: Power::new(options.rel / LOCAL, little_energy(model, tau(study)?)),
@@ -211,7 +230,8 @@ impl<'m> Run<'m> {
             notes: Vec::new(),
             rechosen: 0,
             made_for: options.rel,
-            narrow: Narrow::of(model, study),
+            narrow: Narrow::of_series(model, study),
+            slips: Vec::new(),
             least: SHORT * tau(study)?,
             rates: vec![0.0; model.auxiliaries()],
             replaced: false,
@@ -389,12 +409,72 @@ impl<'m> Run<'m> {
         }
         self.replaced = false;
         let (from, until) = (self.integrator.t(), if t > self.ahead { t } else { self.ahead });
+        let speed = self.passages.speed(&self.now.v);
+        self.aim_springs();
         self.step_with_rows_kept(next_end(&self.marks, from + SHORT * self.tau, until))?;
+        self.springs_keep_their_length()?;
+        self.crawls(speed)?;
         self.best_pivot = self.best_pivot.max(self.integrator.pivot_ratio());
         if self.watched {
             self.look_for_passages();
         }
         Ok(())
+    }
+
+    /// Notes where springs point, at the last evaluated time.
+    fn aim_springs(&mut self) {
+        for (k, along) in &mut self.springs {
+            *along = along_spring(self.model, *k, &self.now.q);
+        }
+    }
+
+    /// Fails where the ends of a spring met in the step just made: its series goes on with a length below zero.
+    fn springs_keep_their_length(&mut self) -> Result<(), Diagnostic> {
+        if self.springs.is_empty() {
+            return Ok(());
+        }
+        let (from, to) = self.integrator.interval();
+        for n in 0..self.springs.len() {
+            let (k, mut first) = self.springs[n];
+            self.bodies_at(to);
+            if first.dot(&along_spring(self.model, k, &self.now.q)) >= 0.0 {
+                continue;
+            }
+            // It turned by more than a right angle: at once, or little by little.
+            let (mut a, mut b) = (from, to);
+            while 0.5 * (a + b) > a && 0.5 * (a + b) < b {
+                let t = 0.5 * (a + b);
+                self.bodies_at(t);
+                let along = along_spring(self.model, k, &self.now.q);
+                if along.norm() < MEET * self.model.length {
+                    return Err(ends_meet(&self.model.forces[k].0, t));
+                }
+                if first.dot(&along) < 0.0 {
+                    b = t;
+                } else {
+                    (a, first) = (t, along);
+                    self.bodies_at(b);
+                    if first.dot(&along_spring(self.model, k, &self.now.q)) >= 0.0 {
+                        break;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Fails where steps have become so short that nothing moves in them, and another method is at hand: forces are stiff. The mechanism moved
+    /// with `speed` where the last step began.
+    fn crawls(&mut self, speed: f64) -> Result<(), Diagnostic> {
+        let (h, now) = (self.integrator.last_step(), self.integrator.t());
+        let short = speed * h < CRAWLS && self.ahead - now > LEFT * h;
+        self.crawling = if short { self.crawling + 1 } else { 0 };
+        if !self.gives_way || self.crawling < CRAWLING_STEPS {
+            return Ok(());
+        }
+        Err(Diagnostic::new("S235", format!("at t = {now:.6} s forces have turned out to be stiff for a Taylor series"))
+            .time(now)
+            .help("an implicit method takes larger steps: `--integrator radau`"))
     }
 
     /// Looks for singular positions in the step just made, on its series.
@@ -419,6 +499,31 @@ impl<'m> Run<'m> {
         }
         self.bodies_at(to);
     }
+}
+
+/// Whether a force is that of a spring which has no direction where its ends meet; one without a rest length passes there.
+fn has_direction(f: &Force) -> bool {
+    matches!(f, Force::Spring(s) if !matches!(s.law, Law::Linear { rest: 0.0, .. }))
+}
+
+/// From one end of a spring to the other, world; nothing for other forces.
+fn along_spring(model: &Model, force: usize, q: &[Pose]) -> Vector3<f64> {
+    let Force::Spring(s) = &model.forces[force].1 else { return Vector3::zeros() };
+    let [a, b] = s.between.map(|p| q[p.body.index()].r + q[p.body.index()].A * p.s);
+    b - a
+}
+
+/// A spring that is no longer than nothing.
+fn ends_meet(name: &str, t: f64) -> Diagnostic {
+    Diagnostic::new(
+        "S284",
+        format!(
+            "natural coordinates cannot continue: at t = {t:.6} s the ends of spring `{name}` meet, where its force jumps to the other side"
+        ),
+    )
+    .time(t)
+    .name(name.to_string())
+    .help("formulation `lie` or `grcr` steps across; a spring beside the path of its ends, or one without a free length, has no such place")
 }
 
 /// Bodies that turn out of all proportion.
@@ -476,6 +581,10 @@ impl Stepping for Run<'_> {
 impl Motion for Run<'_> {
     fn t(&self) -> f64 {
         self.integrator.t()
+    }
+
+    fn give_way(&mut self) {
+        self.gives_way = true;
     }
 
     fn run_ahead(&mut self, until: f64) {
@@ -577,6 +686,7 @@ impl Motion for Run<'_> {
             "poorly": self.equations.poorly.save(),
             "passages": self.passages.save(),
             "looked_at": [self.looked_at.0, self.looked_at.1],
+            "crawling": self.crawling,
         })
     }
 
@@ -608,6 +718,7 @@ impl Motion for Run<'_> {
         (self.turns_at, self.work, self.best_pivot) = (number("turns_at"), number("work"), number("best_pivot"));
         self.replaced = saved["replaced"].as_bool().unwrap_or(false);
         self.rechosen = number("rechosen") as usize;
+        self.crawling = number("crawling") as usize;
         self.notes = serde_json::from_value(saved["notes"].clone()).unwrap_or_else(|_| std::mem::take(&mut self.notes));
         for (sum, n) in self.steps_before.iter_mut().zip(numbers(&saved["steps"])) {
             *sum = n as usize;
