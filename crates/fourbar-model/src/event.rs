@@ -181,6 +181,9 @@ pub struct Mode {
     /// Spots of rigid contacts that are closed; `None` where contacts are left to a method that steps through them.
     #[serde(default)]
     pub touching: Option<Vec<Touching>>,
+    /// Whether limits of joints and friction that sticks are left to that method too.
+    #[serde(default)]
+    pub stepped: bool,
 }
 
 impl Mode {
@@ -194,6 +197,7 @@ impl Mode {
             held: Vec::new(),
             pieces: Vec::new(),
             touching: None,
+            stepped: false,
         }
     }
 }
@@ -347,7 +351,19 @@ impl Model {
     pub fn in_mode(&self, mode: &Mode) -> Model {
         let mut model = self.clone();
         model.events.clear();
-        model.limits.clear();
+        if mode.stepped {
+            let held = |l: &Limit, which| mode.held.iter().any(|h| (h.joint, h.coordinate) == (l.joint, which));
+            for l in &mut model.limits {
+                // What does not act is out of reach.
+                if let Bounded::Position(which) | Bounded::Rate(which) = l.of
+                    && (!mode.joints[l.joint] || held(l, which))
+                {
+                    l.bound = -l.side * f64::INFINITY;
+                }
+            }
+        } else {
+            model.limits.clear();
+        }
         for (s, pieces) in &mode.pieces {
             model.keep_pieces(*s, pieces);
         }
@@ -361,7 +377,8 @@ impl Model {
         model.coils.iter_mut().for_each(|c| c.spring = place(c.spring));
         let kept = |k: usize, f: &Force| mode.forces[k] && f.touches().joint.is_none_or(|j| mode.joints[j]);
         let forces = std::mem::take(&mut model.forces).into_iter().enumerate().filter(|(k, (_, f))| kept(*k, f));
-        model.forces = forces.map(|(k, (name, f))| (name, f.sliding(mode.slides[k]))).collect();
+        let force = |k: usize, f: Force| if mode.stepped { f.stepped() } else { f.sliding(mode.slides[k]) };
+        model.forces = forces.map(|(k, (name, f))| (name, force(k, f))).collect();
         let drives = std::mem::take(&mut model.drives).into_iter().enumerate();
         model.drives = drives.filter(|(k, d)| mode.drives[*k] && mode.joints[d.joint]).map(|(_, d)| d).collect();
         for h in &mode.held {

@@ -57,4 +57,5 @@ mod six_bars;
 mod state_space;
 mod stiff;
 mod stored;
+mod together;
 mod tolerance;

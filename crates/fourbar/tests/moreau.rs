@@ -456,3 +456,75 @@ study: {{analysis: dynamics, t_end: 1, output_step: 0.1}}
         }
     }
 }
+
+/// Limits and friction in joints are part of the same step as rigid contacts.
+#[test]
+fn limits_and_friction_are_stepped_through_beside_contacts() {
+    let mut random = Random(0xd00d);
+    for round in 0..6 {
+        let (mass, bound, e, h) = (1.0 + unit(&mut random), 1.0 + unit(&mut random), 0.5 * unit(&mut random), 5e-4);
+        // Below the bound it rests, beyond it it moves until it hits its stop.
+        let push = if round % 2 == 0 { 0.95 * bound } else { bound + 1.0 };
+        let a = (push - bound) / mass;
+        let model = parse(&format!(
+            "
+fourbar: 1
+gravity: [0, -9.81, 0]
+bodies:
+  cart: {{mass: {mass:?}, inertia: [1, 1, 1], at: [0, 2, 0]}}
+  ball: {{mass: 1, inertia: [0.004, 0.004, 0.004], at: [0, 0.3, 0], velocity: [1, 0, 0]}}
+joints: {{rail: {{type: prismatic, bodies: [ground, cart], at: [0, 2, 0], axis: [1, 0, 0], limits: {{max: 0.2, restitution: {e:?}}}}}}}
+forces:
+  rub: {{type: friction, joint: rail, stick: true, preload: {bound:?}}}
+  push: {{type: actuator, joint: rail, effort: {push:?}}}
+contacts: {{floor: {{between: [{{body: ball, radius: 0.1}}, {{plane: {{normal: [0, 1, 0]}}}}], friction: 0.3, restitution: 0.4}}}}
+study: {{analysis: dynamics, t_end: 4, output_step: 0.1}}
+"
+        ));
+        let (t, report) = run(&model, &stepped(&model, h));
+        let (x, effort) = (column(&t, "rail.distance"), column(&t, "rub.effort"));
+        if a < 0.0 {
+            assert!(x.iter().all(|x| x.abs() < 1e-9), "{round}: {x:?}");
+            assert!((effort.last().expect("rows") + push).abs() < 1e-6, "{round}: {effort:?}");
+            continue;
+        }
+        let hit = (0.4 / a).sqrt();
+        for (t, x) in column(&t, "t").iter().zip(&x).filter(|(t, _)| **t < hit - h) {
+            assert!((x - 0.5 * a * t * t).abs() < 4.0 * h, "{round} at {t}: {x}");
+        }
+        // It comes to rest at the stop, which carries what friction leaves.
+        assert!((last(&t, "rail.distance") - 0.2).abs() < 2.0 * h * a * hit && last(&t, "rail.speed").abs() < 1e-9, "{round}");
+        assert!((last(&t, "rail.limit.effort") + push - bound).abs() < 1e-6, "{round}: {}", last(&t, "rail.limit.effort"));
+        assert!(count(&report, "largest_overlap") < 2.0 * h * (2.0 * G * 0.2_f64).sqrt().max(a * hit), "{round}");
+    }
+}
+
+/// Friction in a guide takes its bound from what a ball that rests on the slide adds to its load, in the first step too.
+#[test]
+fn friction_on_loads_holds_from_the_first_step_on() {
+    for (share, moves) in [(0.95, false), (1.05, true)] {
+        let push = share * 0.4 * 3.0 * G;
+        let model = parse(&format!(
+            "
+fourbar: 1
+gravity: [0, -9.81, 0]
+bodies:
+  cart: {{mass: 2, inertia: [1, 1, 1]}}
+  ball: {{mass: 1, inertia: [0.004, 0.004, 0.004], at: [0, 0.1, 0]}}
+joints: {{rail: {{type: prismatic, bodies: [ground, cart], at: [0, 0, 0], axis: [1, 0, 0], limits: {{speed_min: 0}}}}}}
+forces:
+  rub: {{type: friction, joint: rail, stick: true, coulomb: 0.4}}
+  push: {{type: actuator, joint: rail, effort: 'if(t < 0.5, {push:?}, -{push:?})'}}
+contacts: {{top: {{between: [{{body: ball, radius: 0.1}}, {{plane: {{body: cart, normal: [0, 1, 0]}}}}]}}}}
+study: {{analysis: dynamics, t_end: 1, output_step: 0.1}}
+"
+        ));
+        let (t, _) = run(&model, &stepped(&model, 1e-3));
+        let x = column(&t, "rail.distance");
+        // The ball glides: what moves is the cart alone. One way only: pushed back it stays.
+        let a = 0.05 * 0.4 * 3.0 * G / 2.0;
+        let stops = if moves { 0.5 * a * 0.25 } else { 0.0 };
+        assert!((x[5] - stops).abs() < 4e-3 * f64::from(u8::from(moves)) + 2e-5, "{x:?}");
+        assert!(x.windows(2).all(|x| x[1] >= x[0] - 1e-9), "{x:?}");
+    }
+}

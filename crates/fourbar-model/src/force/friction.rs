@@ -81,6 +81,8 @@ pub struct Friction {
     pub stribeck: f64,
     /// Direction in which the joint slides, where sticking is on and it does; zero where the smooth law holds.
     pub slides: f64,
+    /// Whether its dry part is left to a method that steps through it.
+    pub stepped: bool,
 }
 
 impl Friction {
@@ -89,6 +91,15 @@ impl Friction {
         let which = acted_on(&model.joints[self.joint]);
         let lever = if which == JointCoordinate::Angle { self.radius } else { 1.0 };
         let (_, rate) = coordinate_of(model, self.joint, Some(which), x);
+        if self.stepped {
+            return (-(rate * S::of(self.viscous)), rate);
+        }
+        let load = if self.coulomb > 0.0 { x.load(self.joint) } else { S::zero() };
+        (-(self.sign(rate, lever) * self.dry(lever, load, rate)) - rate * S::of(self.viscous), rate)
+    }
+
+    /// Dry friction of a joint that slides, N or N m.
+    fn dry<S: Scalar>(&self, lever: f64, load: S, rate: S) -> S {
         let mut dry = S::of(self.preload);
         if self.coulomb > 0.0 {
             let mut coefficient = S::of(self.coulomb * lever);
@@ -96,9 +107,9 @@ impl Friction {
                 let share = (-(rate * S::of(lever / self.stribeck)).powi(2)).exp();
                 coefficient += share * S::of((self.static_coefficient - self.coulomb) * lever);
             }
-            dry += coefficient * x.load(self.joint);
+            dry += coefficient * load;
         }
-        (-(self.sign(rate, lever) * dry) - rate * S::of(self.viscous), rate)
+        dry
     }
 
     /// Direction of sliding, smoothed where sticking is off.
@@ -112,10 +123,19 @@ impl Friction {
         acted_on(&model.joints[self.joint])
     }
 
+    /// Lever of its load.
+    fn lever(&self, model: &Model) -> f64 {
+        if self.coordinate(model) == JointCoordinate::Angle { self.radius } else { 1.0 }
+    }
+
     /// Up to which effort it holds its joint under a load, N or N m.
     pub fn bound(&self, model: &Model, load: f64) -> f64 {
-        let lever = if self.coordinate(model) == JointCoordinate::Angle { self.radius } else { 1.0 };
-        self.preload + self.static_coefficient * lever * load
+        self.preload + self.static_coefficient * self.lever(model) * load
+    }
+
+    /// The same where its joint slides with a rate; viscous friction is not part of it.
+    pub fn sliding_bound(&self, model: &Model, load: f64, rate: f64) -> f64 {
+        self.dry(self.lever(model), load, rate)
     }
 }
 
@@ -228,7 +248,7 @@ impl Element for Friction {
             b.refuse("static", d.help("add `stick: true`"));
             return None;
         }
-        Some(Self { joint, coulomb, viscous, radius, speed, stick, static_coefficient, preload, stribeck, slides: 0.0 })
+        Some(Self { joint, coulomb, viscous, radius, speed, stick, static_coefficient, preload, stribeck, slides: 0.0, stepped: false })
     }
 
     fn touches(&self) -> Touches<'_> {

@@ -88,6 +88,13 @@ macro_rules! forces {
                     other => other,
                 }
             }
+            /// The same without the dry part of friction that sticks, which a method steps through.
+            pub fn stepped(self) -> Self {
+                match self {
+                    Force::Friction(f) if f.stick => Force::Friction(Friction { stepped: true, ..f }),
+                    other => other,
+                }
+            }
             /// Its words in files.
             pub fn words(&self) -> &'static Words {
                 match self { $(Force::$variant(_) => &<$type as Element>::WORDS,)* Force::Contact(_) | Force::Rub(_) => &CONTACT }

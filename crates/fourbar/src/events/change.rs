@@ -5,13 +5,14 @@ use super::jump::{Jump, complementary};
 use super::watch::{Found, Watched};
 use super::{Advanced, CHATTER, Eventful, Friction, Happened, Kind, STANDSTILL};
 use crate::diagnostic::{Diagnostic, number};
-use crate::event::{Action, Bounded, Limit};
+use crate::event::{Action, Bounded};
 use crate::force::eval::{Plain, coordinate_of, law_value};
 use crate::model::JointCoordinate;
 use crate::motion::Instant;
 use crate::settings::Analysis;
 use crate::state::{Configuration, Twist};
-use nalgebra::DVector;
+use fourbar_math::elementary;
+use nalgebra::{DMatrix, DVector, Vector3};
 
 /// So many impacts of one limit within the time of rest are a series.
 const IN_TURNS: usize = 10;
@@ -20,7 +21,7 @@ const ROUNDS: usize = 20;
 /// Share of the step by which a zero on the dense output may be off from that of a step that ends there.
 const OFF: f64 = 0.1;
 /// A limit is closed within this share of the characteristic length, or rad.
-const CLOSED: f64 = 1e-9;
+pub(super) const CLOSED: f64 = 1e-9;
 /// Rates below this share of the speeds of the mechanism are none.
 const SLOW: f64 = 1e-8;
 /// Beyond a limit by this share of the characteristic length, or rad, at the start.
@@ -91,7 +92,7 @@ impl Eventful {
     }
 
     /// Characteristic length of the coordinate of a limit: 1 for angles.
-    fn size_of(&self, limit: usize) -> f64 {
+    pub(super) fn size_of(&self, limit: usize) -> f64 {
         match self.limits[limit].of {
             Bounded::Position(JointCoordinate::Angle) | Bounded::Rate(JointCoordinate::Angle) => 1.0,
             _ => self.base.length,
@@ -106,6 +107,16 @@ impl Eventful {
     /// Rate below which a limit is at rest.
     pub(super) fn slow(&self, limit: usize, v: &[Twist]) -> f64 {
         SLOW * self.fast(v) * self.size_of(limit) / self.base.length + 1e-12 * self.size_of(limit)
+    }
+
+    /// Rate of the joint of a friction with some velocities, and below which there is none.
+    pub(super) fn rate_of(&self, friction: usize, v: &[Twist], state: &Configuration) -> [f64; 2] {
+        let Some(f) = self.base.forces[self.frictions[friction].0].1.sticks() else { return [0.0; 2] };
+        let which = f.coordinate(&self.base);
+        let at = Plain { t: state.t, q: &state.q, v, turns: &state.turns, loads: &[], z: &state.z };
+        let turns = which == JointCoordinate::Angle;
+        let slow = SLOW * self.fast(v) / if turns { self.base.length } else { 1.0 } + 1e-12;
+        [coordinate_of(&self.base, f.joint, Some(which), &at).1, slow]
     }
 
     /// The instant at a zero that was found, made by a step that ends there.
@@ -496,9 +507,24 @@ impl Eventful {
         let rate = |k: usize, v: &[Twist]| limits[k].rate(&base, &state.q, v);
         let hit = |k: &usize| rate(*k, &state.v) < -self.slow(*k, &before).max(self.slow(*k, &state.v));
         let impact = touching.iter().any(hit);
+        // What has come to rest at this instant may have been set in motion again by an impact.
+        let again;
+        let mut left = left;
         if impact {
             let made = model.take().unwrap_or_else(|| base.in_mode(&self.mode_without_limits()));
             self.impact(&made, state, &before, &touching, brought)?;
+            let rests = |k: &usize| {
+                let [[was, _], [is, slow]] = [&before, &state.v].map(|v| self.rate_of(*k, v, state));
+                (is - was).abs() <= 10.0 * slow
+            };
+            let stopped = left.stopped.iter().copied().filter(rests).collect();
+            let slips = |k: &usize| {
+                let slip = |v: &[Twist]| limits[*k].spot.as_ref().map_or_else(Vector3::zeros, |s| s.moving(&state.q, v).slip);
+                (slip(&state.v) - slip(&before)).norm() <= 10.0 * self.slow(*k, &before)
+            };
+            let halted = left.halted.iter().copied().filter(slips).collect();
+            again = Left { stopped, halted, ..left.clone() };
+            left = &again;
         }
         brought.switched = false;
         let reached: Vec<usize> = left.reached.clone();
@@ -510,6 +536,13 @@ impl Eventful {
             let opens = limits[k].rate(&base, &state.q, &state.v) > self.slow(k, &state.v);
             let arrives = limits[k].rate(&base, &state.q, &before) < -self.slow(k, &before);
             if !hit && !opens && (self.closed[k] || arrives) {
+                let kind = if matches!(limits[k].of, Bounded::Rate(_)) { Kind::Engage } else { Kind::Touch };
+                brought.happened.push(self.note(state.t, limits[k].name.clone(), kind));
+            }
+        }
+        // What friction no longer holds may come to lean on a limit beside which it rested.
+        for k in (0..limits.len()).filter(|k| !left.frictions.is_empty() && !was.0[*k] && self.closed[*k] && limits[*k].spot.is_none()) {
+            if !brought.happened.iter().any(|h| h.name == limits[k].name) {
                 let kind = if matches!(limits[k].of, Bounded::Rate(_)) { Kind::Engage } else { Kind::Touch };
                 brought.happened.push(self.note(state.t, limits[k].name.clone(), kind));
             }
@@ -527,6 +560,10 @@ impl Eventful {
                 brought.happened.push(self.note(state.t, limits[k].name.clone(), kind));
             }
         }
+        let moved = |k: usize| {
+            let [rate, slow] = self.rate_of(k, &before, state);
+            rate.abs() > slow
+        };
         for k in 0..self.frictions.len() {
             let name = || base.forces[self.frictions[k].0].0.clone();
             match (was.1[k].1, self.frictions[k].1) {
@@ -534,7 +571,7 @@ impl Eventful {
                     brought.happened.push(self.note(state.t, name(), Kind::Slide));
                     brought.zeros.push(Watched::Slide(k));
                 }
-                (Friction::Slides(_), Friction::Sticks) if left.stopped.contains(&k) => {
+                (Friction::Slides(_), Friction::Sticks) if left.stopped.contains(&k) || moved(k) => {
                     brought.happened.push(self.note(state.t, name(), Kind::Stick));
                 }
                 (Friction::Slides(a), Friction::Slides(b)) if left.stopped.contains(&k) => {
@@ -615,10 +652,13 @@ impl Eventful {
                     continue;
                 }
                 let fall = -l.second_rate(&base, &state.q, &state.v, &a);
-                let flight = 2.0 * bounce.max(0.0) / fall;
+                let flight = if fall > 0.0 { 2.0 * bounce.max(0.0) / fall } else { 0.0 };
                 // Limits that hit each other in turns have no flights of their own.
                 let in_turns = self.often_hit(&l.name, state.t);
                 let short = fall > 0.0 && flight < base.study.events.rest_time;
+                // Nor has one that was hit just now and bounces with next to nothing, whatever is to bring it back.
+                let short =
+                    short || (self.just(&l.name, state.t, &[Kind::Impact, Kind::Rest]) && bounce.abs() <= self.tiny(touching[i], &a));
                 if short || in_turns && given[i] < 1.0 {
                     let flight = if in_turns { 0.0 } else { flight };
                     // What gives everything back is braked by friction on its flights alone.
@@ -631,7 +671,7 @@ impl Eventful {
             if again {
                 continue;
             }
-            self.end_turns(&limits, &responses, &G, state, &mut rest);
+            self.end_turns(model, touching, state, &mut rest)?;
             for (i, l) in limits.iter().enumerate() {
                 if P[i] <= 0.0 || first[i] >= -slow[i] && rates[i] >= -slow[i] && rest[i].is_none() {
                     continue;
@@ -651,34 +691,74 @@ impl Eventful {
         }
     }
 
-    /// Limits that give nothing back and hit each other in turns, as the corners of a block that rocks, would do so in ever shorter times without
-    /// end: they come to rest together, and what is left of the energy of that motion is lost.
+    /// Limits that hit each other in turns would do so in ever shorter times without end, as the corners of a block that rocks, or a joint at its
+    /// stop whose bodies touch the floor: they come to rest together, and what is left of the energy of that motion is lost. They are those that
+    /// give nothing back and were hit within the time of rest, and those that came to rest within it and would fly for less than it.
     fn end_turns(
         &self,
-        limits: &[&Limit],
-        responses: &[Vec<Twist>],
-        G: &nalgebra::DMatrix<f64>,
+        model: &crate::model::Model,
+        touching: &[usize],
         state: &mut Configuration,
         rest: &mut [Option<f64>],
-    ) {
-        // Hit twice in the time of rest.
-        let just_hit = |name: &str| {
-            let since = state.t - self.base.study.events.rest_time;
-            self.happened.iter().rev().take_while(|h| h.t >= since).any(|h| h.name == name && h.kind == Kind::Impact)
+    ) -> Result<(), Diagnostic> {
+        if touching.len() < 2 {
+            return Ok(());
+        }
+        let a = self.open_accelerations(state)?;
+        let rests = |i: usize| {
+            let l = &self.limits[touching[i]];
+            let ends = l.restitution <= 0.0 || rest[i].is_some();
+            let short = l.rate(&self.base, &state.q, &state.v).abs() <= self.tiny(touching[i], &a);
+            (ends && self.just(&l.name, state.t, &[Kind::Impact])) || (short && self.just(&l.name, state.t, &[Kind::Rest]))
         };
-        let turns: Vec<usize> =
-            (0..limits.len()).filter(|&i| (limits[i].restitution <= 0.0 || rest[i].is_some()) && just_hit(&limits[i].name)).collect();
+        let turns: Vec<usize> = (0..touching.len()).filter(|i| rests(*i)).collect();
         if turns.len() < 2 {
-            return;
+            return Ok(());
         }
-        let rates = DVector::from_iterator(turns.len(), turns.iter().map(|i| -limits[*i].rate(&self.base, &state.q, &state.v)));
-        let H = G.select_rows(&turns).select_columns(&turns);
+        let mut jump = Jump::new(model, state);
+        let places: Vec<usize> = turns.iter().map(|i| touching[*i]).collect();
+        let list = self.actives(&mut jump, state, &places);
+        drop(jump);
+        // With friction what is left of their slip ends too: bodies that slide may tip.
+        let mut rows = Vec::new();
+        let mut rates = Vec::new();
+        for (i, (a_i, k)) in list.iter().zip(&places).enumerate() {
+            let u = a_i.velocity(&state.v);
+            let slips = elementary::hypot(u.y, u.z) <= self.tiny(*k, &a) && self.limits[*k].friction()[1] > 0.0;
+            for d in 0..if slips { 3 } else { 1 } {
+                rows.push((i, d));
+                rates.push(-u[d]);
+            }
+        }
+        let effect = |(i, d): (usize, usize), (j, e): (usize, usize)| -> f64 {
+            let part = |side: usize| {
+                let column = list[j].columns.iter().find(|c| c.0 == list[i].bodies[side]);
+                column.map_or(0.0, |c| list[i].rows[side][d].power(&c.1[e]))
+            };
+            part(0) + part(1)
+        };
+        let H = DMatrix::from_fn(rows.len(), rows.len(), |i, j| effect(rows[i], rows[j]));
         let top = H.amax();
-        let Ok(P) = H.svd(true, true).solve(&rates, 1e-11 * top) else { return };
-        for (p, i) in P.iter().zip(&turns) {
-            state.v.iter_mut().zip(&responses[*i]).for_each(|(v, u)| *v = v.plus(&u.scaled(*p)));
-            rest[*i] = Some(state.t);
+        let Ok(P) = H.svd(true, true).solve(&DVector::from_vec(rates), 1e-11 * top) else { return Ok(()) };
+        for (p, (i, d)) in P.iter().zip(&rows) {
+            let mut push = Vector3::zeros();
+            push[*d] = *p;
+            list[*i].add(&push, &mut state.v);
         }
+        turns.iter().for_each(|i| rest[*i] = Some(state.t));
+        Ok(())
+    }
+
+    /// Whether something of some kinds has happened to a limit within the time of rest.
+    fn just(&self, name: &str, t: f64, kinds: &[Kind]) -> bool {
+        let since = t - self.base.study.events.rest_time;
+        self.happened.iter().rev().take_while(|h| h.t >= since).any(|h| h.name == name && kinds.contains(&h.kind))
+    }
+
+    /// Rate below which a flight would be shorter than the time of rest, were it ended by the largest acceleration `a` of the mechanism.
+    fn tiny(&self, limit: usize, a: &[Twist]) -> f64 {
+        let top = self.fast(a).max(self.base.gravity.norm());
+        0.5 * self.base.study.events.rest_time * top * self.size_of(limit) / self.base.length
     }
 
     /// Whether a limit was hit so often of late that its impacts are one series.

@@ -4,10 +4,10 @@
 //! impulses along their directions do to the velocities, solved by [`solve`].
 
 use super::change::Brought;
-use super::decide::Left;
+use super::decide::{Left, Rubs, WITHIN, along_joint};
 use super::jump::Jump;
 use super::watch::{Found, Watched};
-use super::{Eventful, Kind};
+use super::{Eventful, Friction, Kind};
 use crate::contact::{Moving, Spots};
 use crate::diagnostic::{Diagnostic, number};
 use crate::evaluate::Evaluation;
@@ -175,7 +175,7 @@ impl Eventful {
     }
 
     /// An instant's limits that touch as what can be pushed along them; `touching` by their places.
-    fn actives(&self, jump: &mut Jump<'_>, state: &Configuration, touching: &[usize]) -> Vec<Active> {
+    pub(super) fn actives(&self, jump: &mut Jump<'_>, state: &Configuration, touching: &[usize]) -> Vec<Active> {
         let base = &*self.base;
         let mut list = Vec::new();
         for &k in touching {
@@ -189,25 +189,23 @@ impl Eventful {
                     Active::at(key, &s.spot, &touch, Matrix3::from_columns(&[touch.n, x, y]), &state.q)
                 }
                 None => {
-                    let row = l.row(base, &state.q);
-                    let none = Wrench::zero();
-                    Active::along(key, [row[0].0, row[1].0], [[row[0].1, none, none], [row[1].1, none, none]])
+                    list.push(Self::active_along(jump, base, key, l, state));
+                    continue;
                 }
             };
-            let rough = l.friction()[1] > 0.0;
-            let responses: Vec<Vec<Twist>> = (0..if rough { 3 } else { 1 })
-                .map(|d| jump.response(&[(a.bodies[0], a.rows[0][d]), (a.bodies[1], a.rows[1][d])]))
-                .collect();
-            let column = |b: usize| [0, 1, 2].map(|d| responses.get(d).map_or_else(Twist::zero, |r| r[b]));
-            a.set_columns((1..base.bodies.len()).map(|b| (b, column(b))).collect());
-            let free: f64 = (0..2).map(|s| jump.free(a.bodies[s], &a.rows[s][0])).sum();
-            if a.G[(0, 0)] < 1e-11 * free {
-                // What is left of a row that the constraints hold is rounding.
-                a.set_columns(Vec::new());
-            }
+            respond(jump, &mut a, if l.friction()[1] > 0.0 { 3 } else { 1 }, base.bodies.len());
             list.push(a);
         }
         list
+    }
+
+    /// The same of the row of a joint.
+    fn active_along(jump: &mut Jump<'_>, base: &Model, key: (u32, u32, u32), limit: &Limit, state: &Configuration) -> Active {
+        let row = limit.row(base, &state.q);
+        let none = Wrench::zero();
+        let mut a = Active::along(key, [row[0].0, row[1].0], [[row[0].1, none, none], [row[1].1, none, none]]);
+        respond(jump, &mut a, 1, base.bodies.len());
+        a
     }
 
     /// A direction on the second body of a spot that is not along the normal.
@@ -248,7 +246,8 @@ impl Eventful {
         touching: &[usize],
         t: f64,
     ) -> Result<(Outcome, Vec<Active>), Diagnostic> {
-        if let Some(i) = list.iter().position(|a| a.columns.is_empty() && a.velocity(&v).x < a.target.x - ROUGH * scale) {
+        let blocked = |a: &Active| a.columns.is_empty() && a.within.is_none() && a.velocity(&v).x < a.target.x - ROUGH * scale;
+        if let Some(i) = list.iter().position(blocked) {
             return Err(self.presses(touching[i], t));
         }
         let free = v.clone();
@@ -265,7 +264,7 @@ impl Eventful {
         }
         if done.residual > ROUGH * scale || done.residual.is_nan() {
             let worst = list.iter().map(|a| a.residual(&a.velocity(&v))).enumerate().fold((0, 0.0), |m, x| if x.1 > m.1 { x } else { m }).0;
-            return Err(self.nothing_fits(touching[worst], t));
+            return Err(self.nothing_fits(touching.get(worst).copied(), t));
         }
         let out = |a: &Active, x: &Vector3<f64>| a.frame.column(1) * x.y + a.frame.column(2) * x.z;
         let normal = list.iter().map(|a| a.P.x).collect();
@@ -352,19 +351,28 @@ impl Eventful {
         }
     }
 
-    /// Closes those of some limits at rest that would be passed, and chooses what bodies do where they touch; `model` is the mechanism without
-    /// these limits, and `a` its accelerations.
+    /// Closes those of some limits at rest that would be passed, and chooses what bodies do where they touch, and what some friction in joints at
+    /// rest does; `model` is the mechanism without these limits and this friction, and `a` its accelerations.
     pub(super) fn close_rough(
         &mut self,
         model: &Model,
         a: Vec<Twist>,
         candidates: &[usize],
+        rubs: &[Rubs],
         left: &Left,
         state: &Configuration,
     ) -> Result<(), Diagnostic> {
         let base = self.base.clone();
+        let pressed = self.pressed(model, candidates, left, state);
         let mut jump = Jump::new(model, state);
         let mut list = self.actives(&mut jump, state, candidates);
+        for rub in rubs {
+            let row = along_joint(rub.joint, rub.which, 1.0);
+            let mut active = Self::active_along(&mut jump, &base, (rub.friction as u32, 1, 0), &row, state);
+            active.target.x = -row.second_rate(&base, &state.q, &state.v, &a) + active.velocity(&a).x;
+            active.within = Some(rub.bound);
+            list.push(active);
+        }
         drop(jump);
         let axes: Vec<Vector3<f64>> = candidates.iter().map(|&k| self.axis_of(k, state)).collect();
         // Directions in which spots slide whatever happens.
@@ -399,11 +407,14 @@ impl Eventful {
         }
         let scale = list.iter().map(|x| (x.velocity(&a) - x.target).norm()).fold(1e-3 * base.gravity.norm(), f64::max);
         let scale = scale.max(1e-6 * self.fast(&a)).max(f64::MIN_POSITIVE);
-        let (out, list) = self.settled(list, a, scale, candidates, state.t)?;
+        let (out, mut list) = self.settled(list, a, scale, candidates, state.t)?;
         let scale = out.slip.iter().map(Vector3::norm).fold(0.0, f64::max).max(base.gravity.norm()).max(self.fast(&out.v));
+        // Where friction has just come to its bound, forces are off by what the time of that is.
+        let near = if left.frictions.is_empty() && left.pressed.is_empty() { 1e-12 } else { 1e-9 };
         for (i, &k) in candidates.iter().enumerate() {
             self.closed[k] = out.normal[i] * list[i].G[(0, 0)] > 1e-12 * scale
-                || (left.pressed.contains(&k) && list[i].velocity(&out.v).x <= list[i].target.x);
+                || (pressed.contains(&k) && list[i].velocity(&out.v).x <= list[i].target.x + near * scale);
+            self.holds_from_here(k, state);
             let Some(s) = &self.limits[k].spot else { continue };
             let second = &state.q[s.spot.bodies[1]].A;
             let slides = |d: Vector3<f64>, from: f64| {
@@ -418,6 +429,11 @@ impl Eventful {
                 None => slides(out.slip[i].normalize(), 0.0),
             };
         }
+        for (rub, effort) in rubs.iter().zip(&out.normal[candidates.len()..]) {
+            let holds = effort.abs() <= WITHIN * rub.bound;
+            self.frictions[rub.friction].1 = if holds { Friction::Sticks } else { Friction::Slides(-effort.signum()) };
+        }
+        list.truncate(candidates.len());
         if self.normals_are_unique(&list, candidates) {
             return Ok(());
         }
@@ -543,8 +559,8 @@ impl Eventful {
             };
             // What slides from rest on, and what is carried backwards by less than its speed of rest, begins with a slip of zero.
             let slip = l.spot.as_ref().map(|s| (s.moving(&state.q, &state.v).slip, state.q[s.spot.bodies[1]].A));
-            if let (Doing::Slides(direction, _), Some((slip, A))) = (self.doing[k], slip)
-                && (slip.norm() <= self.slow(k, &state.v) || slip.dot(&(A * Vector3::from(direction))) <= 0.0)
+            if let (Doing::Slides(direction, none), Some((slip, A))) = (self.doing[k], slip)
+                && (slip.norm() <= self.slow(k, &state.v).max(none) || slip.dot(&(A * Vector3::from(direction))) <= 0.0)
             {
                 brought.zeros.push(Watched::Slip(k));
             }
@@ -587,7 +603,11 @@ impl Eventful {
     }
 
     /// Friction and limits that cannot be met together.
-    fn nothing_fits(&self, limit: usize, t: f64) -> Diagnostic {
+    fn nothing_fits(&self, limit: Option<usize>, t: f64) -> Diagnostic {
+        let Some(limit) = limit else {
+            let message = format!("at t = {t:.6} s no motion satisfies the friction of the joints together with what touches");
+            return Diagnostic::new("S305", message).time(t).help("less friction, or the smooth law, may pass");
+        };
         let name = self.contact_name(limit);
         Diagnostic::new("S305", format!("at t = {t:.6} s no motion satisfies contact `{name}` together with the others that touch"))
             .name(name)
@@ -626,6 +646,19 @@ impl Eventful {
     /// Whether all that was found is a slip that has turned.
     pub(super) fn only_turns(&self, found: &Found, here: &Instant) -> bool {
         found.what.iter().all(|w| matches!(w, Watched::Slip(k) if !self.has_stopped(*k, here)))
+    }
+}
+
+/// What unit impulses along the first directions of something that can be pushed do to the velocities of all bodies.
+fn respond(jump: &mut Jump<'_>, a: &mut Active, directions: usize, bodies: usize) {
+    let responses: Vec<Vec<Twist>> =
+        (0..directions).map(|d| jump.response(&[(a.bodies[0], a.rows[0][d]), (a.bodies[1], a.rows[1][d])])).collect();
+    let column = |b: usize| [0, 1, 2].map(|d| responses.get(d).map_or_else(Twist::zero, |r| r[b]));
+    a.set_columns((1..bodies).map(|b| (b, column(b))).collect());
+    let free: f64 = (0..2).map(|s| jump.free(a.bodies[s], &a.rows[s][0])).sum();
+    if a.G[(0, 0)] < 1e-11 * free {
+        // What is left of a row that the constraints hold is rounding.
+        a.set_columns(Vec::new());
     }
 }
 

@@ -1,11 +1,12 @@
 //! The mode after an event: which limits that touch are closed, and what friction does, from the accelerations.
 
 use super::jump::{Jump, complementary};
-use super::{Eventful, Friction, HeldBy};
+use super::{Eventful, Friction, HeldBy, Kind};
 use crate::diagnostic::{Diagnostic, number};
 use crate::evaluate::Evaluation;
 use crate::event::{Bounded, Limit, Mode};
 use crate::force::eval::coordinate_of;
+use crate::model::JointCoordinate;
 use crate::motion::{Instant, load_across};
 use crate::state::{Configuration, Twist};
 use crate::structure::Structure;
@@ -14,9 +15,17 @@ use nalgebra::{DVector, Vector3};
 
 /// Rounds in which limits and friction find their mode.
 const ROUNDS: usize = 30;
+/// Rounds in which the bounds of friction and what it does agree.
+const BOUNDS: usize = 10;
+/// Friction at this share of its bound, or less, holds.
+pub(super) const WITHIN: f64 = 1.0 - 1e-9;
+/// Friction whose bound was just reached does not hold up to this share of it.
+const BROKEN: f64 = 1.0 - 1e-6;
+/// Accelerations against the direction of friction from this share of the largest on contradict it.
+const AGAINST: f64 = 1e-7;
 
 /// The mode just left, which fits as well as the next one and is not taken again.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Left {
     /// Limits whose force came down to zero.
     pub limits: Vec<usize>,
@@ -34,6 +43,21 @@ pub struct Left {
     pub halted: Vec<usize>,
     /// Whether it was left because inputs have jumped.
     pub by_input: bool,
+}
+
+/// Friction at rest with the bound up to which it holds.
+pub(super) struct Rubs {
+    /// Its place among what can stick.
+    pub friction: usize,
+    pub joint: usize,
+    pub which: JointCoordinate,
+    /// N or N m.
+    pub bound: f64,
+}
+
+/// The row of a coordinate of a joint, as that of a limit which nothing reaches.
+pub(super) fn along_joint(joint: usize, which: JointCoordinate, side: f64) -> Limit {
+    Limit { name: String::new(), joint, of: Bounded::Position(which), bound: 0.0, side, restitution: 0.0, spot: None }
 }
 
 impl Eventful {
@@ -63,7 +87,7 @@ impl Eventful {
         let at_rest = |k: usize| {
             let l = &self.limits[k];
             let (gap, rate) = (l.gap(&base, &state.q, &state.v, &state.turns), l.rate(&base, &state.q, &state.v));
-            let size = if matches!(l.of, Bounded::Position(crate::model::JointCoordinate::Angle)) { 1.0 } else { base.length };
+            let size = if matches!(l.of, Bounded::Position(JointCoordinate::Angle)) { 1.0 } else { base.length };
             let near = matches!(l.of, Bounded::Rate(_)) || gap <= 1e-9 * size || left.reached.contains(&k) || self.closed[k];
             let slow = self.slow(k, &state.v).max(if self.closed[k] { 1e-7 * self.fast(&state.v) } else { 0.0 });
             near && rate.abs() <= slow && self.acts(k) && !left.limits.contains(&k)
@@ -72,6 +96,7 @@ impl Eventful {
         let free: Vec<usize> = (0..self.frictions.len()).filter(|&k| !self.friction_acts(k)).collect();
         // Friction: what moves slides, what rests is tried as sticking.
         let mut open = Vec::new();
+        let mut at_rest = Vec::new();
         for k in 0..self.frictions.len() {
             if free.contains(&k) {
                 self.frictions[k].1 = Friction::Off;
@@ -80,30 +105,33 @@ impl Eventful {
             let Some(f) = base.forces[self.frictions[k].0].1.sticks() else { continue };
             let x = Instant::new(&base, state);
             let (y, rate) = coordinate_of(&base, f.joint, Some(f.coordinate(&base)), &x.plain(&[]));
-            let turns = f.coordinate(&base) == crate::model::JointCoordinate::Angle;
+            let turns = f.coordinate(&base) == JointCoordinate::Angle;
             let slow = 1e-8 * self.fast(&state.v) / if turns { base.length } else { 1.0 } + 1e-12;
             let stuck = self.frictions[k].1 == Friction::Sticks;
+            if rate.abs() <= slow || left.stopped.contains(&k) || left.frictions.iter().any(|(f, _)| *f == k) {
+                at_rest.push(k);
+                if !stuck {
+                    self.stuck_at[k] = y;
+                }
+            }
             if let Some((_, direction)) = left.frictions.iter().find(|(f, _)| *f == k) {
                 self.frictions[k].1 = Friction::Slides(*direction);
-            } else if self.gave_way(k, left) {
+            } else if self.gave_way(k, left) || self.gave_way_here(k, left, state) {
                 // It gives way as before: what held its joint besides has given way as well.
             } else if let Some(direction) = self.turns_back(k, left, state) {
                 self.frictions[k].1 = Friction::Slides(direction);
             } else if rate.abs() <= slow || left.stopped.contains(&k) {
                 self.frictions[k].1 = Friction::Sticks;
-                if !stuck {
-                    self.stuck_at[k] = y;
-                }
                 open.push(k);
             } else {
                 self.frictions[k].1 = Friction::Slides(rate.signum());
             }
         }
         self.closed.fill(false);
-        self.pinned.fill(false);
+        let rested = std::mem::replace(&mut self.pinned, vec![false; self.frictions.len()]);
         for round in 0.. {
             self.close(&candidates, left, state)?;
-            if open.is_empty() && candidates.is_empty() {
+            if at_rest.is_empty() && candidates.is_empty() {
                 return Ok(());
             }
             let (mode, by) = self.present_mode();
@@ -119,7 +147,9 @@ impl Eventful {
                 let effort = now.efforts[first + place];
                 let bound = f.bound(&base, load_across(&base, f.joint, &now.q, &now.reactions[f.joint]));
                 let over = effort.abs() - bound;
-                if over > 1e-12 * bound.max(effort.abs()) && worst.is_none_or(|w| over > w.2) {
+                // What a limit has just left to friction that was at its bound is at its bound.
+                let rounding = if rested[k] && !left.limits.is_empty() { 1e-9 } else { 1e-12 };
+                if over > rounding * bound.max(effort.abs()) && worst.is_none_or(|w| over > w.2) {
                     worst = Some((k, -effort.signum(), over));
                 }
             }
@@ -128,6 +158,7 @@ impl Eventful {
                     self.frictions[k].1 = Friction::Slides(direction);
                     open.retain(|o| *o != k);
                 }
+                Some(_) if self.decide_together(&candidates, &at_rest, left, state) => return Ok(()),
                 Some((k, ..)) => {
                     let name = base.forces[self.frictions[k].0].0.clone();
                     let message = format!("at t = {} s no motion satisfies both friction `{name}` and the limits", number(state.t));
@@ -137,12 +168,78 @@ impl Eventful {
                         .help("less friction, or the smooth law, may pass"));
                 }
                 None => {
+                    // One by one they may have been decided so that one contradicts the other.
+                    if self.contradicts(&at_rest, now) && self.decide_together(&candidates, &at_rest, left, state) {
+                        return Ok(());
+                    }
                     self.pin(&model, state, now);
                     return Ok(());
                 }
             }
         }
         Ok(())
+    }
+
+    /// Whether a joint at rest is accelerated against the direction in which its friction has it slide.
+    fn contradicts(&self, at_rest: &[usize], now: &Instant) -> bool {
+        let base = &*self.base;
+        let top = now.a.iter().fold(base.gravity.norm(), |s, a| s.max(a.v.norm()).max(base.length * a.w.norm()));
+        at_rest.iter().any(|&k| {
+            let (Friction::Slides(direction), Some(f)) = (self.frictions[k].1, base.forces[self.frictions[k].0].1.sticks()) else {
+                return false;
+            };
+            let (joint, which) = (&base.joints[f.joint], f.coordinate(base));
+            let unit = if which == JointCoordinate::Angle { base.length } else { 1.0 };
+            joint.coordinate(which).is_some_and(|y| direction * unit * rates(joint, &y, now)[1] < -AGAINST * top.max(f64::MIN_POSITIVE))
+        })
+    }
+
+    /// Chooses the mode of all limits that touch and all friction at rest in one problem, in which none is decided before the other. The bounds of
+    /// friction that depend on loads are those of the mode at hand, until it stays the same; `false` where it does not, and nothing is changed.
+    fn decide_together(&mut self, candidates: &[usize], at_rest: &[usize], left: &Left, state: &Configuration) -> bool {
+        let first = (self.closed.clone(), self.doing.clone(), self.frictions.clone(), self.since.clone());
+        // Where there is no answer that way, that of the other way stands.
+        if let Ok(true) = self.rounds_together(candidates, at_rest, left, state) {
+            return true;
+        }
+        (self.closed, self.doing, self.frictions, self.since) = first;
+        false
+    }
+
+    /// The rounds of [`Eventful::decide_together`].
+    fn rounds_together(&mut self, candidates: &[usize], at_rest: &[usize], left: &Left, state: &Configuration) -> Result<bool, Diagnostic> {
+        let base = self.base.clone();
+        for _ in 0..BOUNDS {
+            let was = (self.closed.clone(), self.frictions.clone());
+            let model = base.in_mode(&self.present_mode().0);
+            let evaluated = Evaluation::new(&model, state).map_err(|e| e.cause().clone())?;
+            let now = evaluated.instant();
+            let bound = |k: usize| {
+                let f = base.forces[self.frictions[k].0].1.sticks()?;
+                let load = load_across(&base, f.joint, &now.q, &now.reactions[f.joint]);
+                let broke = left.frictions.iter().any(|(b, _)| *b == k);
+                let bound = if broke { BROKEN * f.sliding_bound(&base, load, 0.0) } else { f.bound(&base, load) };
+                Some(Rubs { friction: k, joint: f.joint, which: f.coordinate(&base), bound })
+            };
+            let rubs: Vec<Rubs> = at_rest.iter().filter_map(|&k| bound(k)).collect();
+            candidates.iter().for_each(|&k| self.closed[k] = false);
+            at_rest.iter().for_each(|&k| self.frictions[k].1 = Friction::Off);
+            let mut mode = self.present_mode().0;
+            at_rest.iter().for_each(|&k| mode.forces[self.frictions[k].0] = false);
+            let model = base.in_mode(&mode);
+            let a = Evaluation::new(&model, state).map_err(|e| e.cause().clone())?.accelerations().to_vec();
+            self.close_rough(&model, a, candidates, &rubs, left, state)?;
+            if (&self.closed, &self.frictions) == (&was.0, &was.1) {
+                let model = base.in_mode(&self.present_mode().0);
+                let evaluated = Evaluation::new(&model, state).map_err(|e| e.cause().clone())?;
+                if self.contradicts(at_rest, evaluated.instant()) {
+                    return Ok(false);
+                }
+                self.pin(&model, state, evaluated.instant());
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Whether the joint of a limit acts and is not locked, or is the limit itself.
@@ -170,6 +267,15 @@ impl Eventful {
             && !left.by_input
     }
 
+    /// Whether a friction has come to its bound at this very instant, and its joint has been led onto a limit since.
+    fn gave_way_here(&self, k: usize, left: &Left, state: &Configuration) -> bool {
+        let name = &self.base.forces[self.frictions[k].0].0;
+        let now = |t: f64| (t - state.t).abs() <= 1e-11 * state.t.abs().max(1.0);
+        !left.pressed.is_empty()
+            && matches!(self.frictions[k].1, Friction::Slides(_))
+            && self.happened.iter().rev().take_while(|h| now(h.t)).any(|h| h.name == *name && h.kind == Kind::Slide)
+    }
+
     /// The direction in which a joint slides on that has just come to rest, where it is accelerated that way against its friction. It need not
     /// be tried as sticking then, which at a dead point would ask for forces without bound.
     fn turns_back(&mut self, k: usize, left: &Left, state: &Configuration) -> Option<f64> {
@@ -187,7 +293,7 @@ impl Eventful {
         let model = base.in_mode(&mode);
         let evaluated = Evaluation::new(&model, state).ok()?;
         let now = evaluated.instant();
-        let unit = if which == crate::model::JointCoordinate::Angle { base.length } else { 1.0 };
+        let unit = if which == JointCoordinate::Angle { base.length } else { 1.0 };
         let top = now.a.iter().fold(base.gravity.norm(), |s, a| s.max(a.v.norm()).max(base.length * a.w.norm()));
         let second = rates(joint, &y, now)[1];
         (-was * unit * second > 1e-6 * top.max(f64::MIN_POSITIVE)).then_some(-was)
@@ -206,12 +312,11 @@ impl Eventful {
             let Some(f) = base.forces[self.frictions[k].0].1.sticks() else { continue };
             let (joint, which) = (&base.joints[f.joint], f.coordinate(&base));
             let Some(y) = joint.coordinate(which) else { continue };
-            let unit = if which == crate::model::JointCoordinate::Angle { base.length } else { 1.0 };
+            let unit = if which == JointCoordinate::Angle { base.length } else { 1.0 };
             let [rate, second] = rates(joint, &y, now);
             let rests = unit * rate.abs() <= 1e-8 * self.fast(&now.v) + 1e-12 && unit * second.abs() <= 1e-9 * top.max(f64::MIN_POSITIVE);
             self.pinned[k] = rests && matches!(self.frictions[k].1, Friction::Slides(_)) && {
-                let of = Bounded::Position(which);
-                let row = Limit { name: String::new(), joint: f.joint, of, bound: 0.0, side: 1.0, restitution: 0.0, spot: None };
+                let row = along_joint(f.joint, which, 1.0);
                 Jump::new(model, state).responses(&base, &state.q, &[&row]).1[(0, 0)] <= 0.0
             };
         }
@@ -227,7 +332,7 @@ impl Eventful {
 
     /// Closes those of some limits at rest that would be passed; those pressed are known to be.
     fn close(&mut self, candidates: &[usize], left: &Left, state: &Configuration) -> Result<(), Diagnostic> {
-        let (base, all, pressed) = (self.base.clone(), self.limits.clone(), &left.pressed);
+        let (base, all) = (self.base.clone(), self.limits.clone());
         for &k in candidates {
             self.closed[k] = false;
         }
@@ -238,28 +343,59 @@ impl Eventful {
         let model = base.in_mode(&mode);
         let a = Evaluation::new(&model, state).map_err(|e| e.cause().clone())?.accelerations().to_vec();
         if self.any_rough(candidates) {
-            return self.close_rough(&model, a, candidates, left, state);
+            return self.close_rough(&model, a, candidates, &[], left, state);
         }
         let limits: Vec<_> = candidates.iter().map(|&k| &all[k]).collect();
-        let b = DVector::from_iterator(limits.len(), limits.iter().map(|l| l.second_rate(&base, &state.q, &state.v, &a)));
+        let mut b = DVector::from_iterator(limits.len(), limits.iter().map(|l| l.second_rate(&base, &state.q, &state.v, &a)));
         let top = a.iter().fold(0.0_f64, |s, a| s.max(a.v.norm()).max(base.length * a.w.norm()));
-        let still = -1e-12 * top.max(base.gravity.norm()).max(1.0);
-        let mut x = DVector::zeros(limits.len());
+        // Where friction has just come to its bound, forces are off by what the time of that is.
+        let near = !left.frictions.is_empty() || !left.pressed.is_empty();
+        let rounding = if near { 1e-9 } else { 1e-12 };
+        let still = -rounding * top.max(base.gravity.norm()).max(1.0);
+        b.iter_mut().filter(|b| b.abs() <= -still).for_each(|b| *b = 0.0);
+        // A push, as an acceleration, and what is left of those that do not push.
+        let (mut push, mut rest) = (DVector::zeros(limits.len()), b.clone());
+        let mut x = push.clone();
         if b.iter().any(|b| *b < still) {
             let (_, G) = Jump::new(&model, state).responses(&base, &state.q, &limits);
             x = complementary(&G, &b).map_err(|i| self.presses(candidates[i], state.t))?;
+            push = x.component_mul(&G.diagonal());
+            rest += G * &x;
         }
-        for ((k, x), b) in candidates.iter().zip(x.iter()).zip(b.iter()) {
-            self.closed[*k] = *x > 0.0 || (pressed.contains(k) && *b <= -still);
-            if self.closed[*k]
-                && let Bounded::Rate(which) = all[*k].of
-            {
-                let at = Instant::new(&base, state);
-                let (y, _) = coordinate_of(&base, all[*k].joint, Some(which), &at.plain(&[]));
-                self.since[*k] = [y, state.t];
-            }
+        let pressed = self.pressed(&model, candidates, left, state);
+        let least = if near { -still } else { 0.0 };
+        for (i, k) in candidates.iter().enumerate() {
+            self.closed[*k] = (x[i] > 0.0 && push[i] > least) || (pressed.contains(k) && rest[i] <= -still);
+            self.holds_from_here(*k, state);
         }
         Ok(())
+    }
+
+    /// Limits at rest that are passed from here on though nothing pushes them yet: those that were found so, and those into which a joint is
+    /// led whose friction has just come to its bound.
+    pub(super) fn pressed(&self, model: &crate::model::Model, candidates: &[usize], left: &Left, state: &Configuration) -> Vec<usize> {
+        let base = &*self.base;
+        let mut list = left.pressed.clone();
+        for (k, direction) in &left.frictions {
+            let Some(f) = base.forces[self.frictions[*k].0].1.sticks() else { continue };
+            let own = along_joint(f.joint, f.coordinate(base), *direction);
+            let rows: Vec<&Limit> = std::iter::once(&own).chain(candidates.iter().map(|&k| &self.limits[k])).collect();
+            let (_, G) = Jump::new(model, state).responses(base, &state.q, &rows);
+            let into = |i: usize| G[(i, 0)] < -1e-9 * (G[(i, i)] * G[(0, 0)]).sqrt();
+            list.extend((1..rows.len()).filter(|&i| into(i)).map(|i| candidates[i - 1]));
+        }
+        list
+    }
+
+    /// Where and when a one-way limit that has closed holds its joint from.
+    pub(super) fn holds_from_here(&mut self, limit: usize, state: &Configuration) {
+        if let Bounded::Rate(which) = self.limits[limit].of
+            && self.closed[limit]
+        {
+            let at = Instant::new(&self.base, state);
+            let (y, _) = coordinate_of(&self.base, self.limits[limit].joint, Some(which), &at.plain(&[]));
+            self.since[limit] = [y, state.t];
+        }
     }
 
     /// Sticking on a load that is not unique would hold at arbitrary times.

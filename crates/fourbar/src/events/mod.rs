@@ -107,8 +107,9 @@ pub struct Eventful {
     locks: Vec<(usize, JointCoordinate, f64)>,
     /// Limits of joints, and behind them the spots of rigid contacts.
     limits: Arc<[Limit]>,
-    /// Whether rigid contacts are left to a method that steps through them.
+    /// Whether rigid contacts are left to a method that steps through them; and, where there are any, limits of joints and friction that sticks.
     stepped: bool,
+    through: bool,
     /// What bodies do at spots that are closed, by limit; and the closed spots of the mode in force.
     doing: Vec<Doing>,
     touched: Vec<usize>,
@@ -179,13 +180,20 @@ impl Eventful {
         }
         // Time stepping passes through everything that is made of pieces with its own error.
         let switches = if stepped { Vec::new() } else { Switch::all_at(base, &start.configuration) };
-        let limits: Arc<[Limit]> = base.limits.iter().cloned().chain(if stepped { Vec::new() } else { base.spot_limits() }).collect();
+        // What meets in one step is one problem.
+        let through = stepped && !base.contacts.is_empty() && analysis == Analysis::Dynamics;
+        let limits: Arc<[Limit]> = match (through, stepped) {
+            (true, _) => Arc::new([]),
+            (false, true) => base.limits.iter().cloned().collect(),
+            (false, false) => base.limits.iter().cloned().chain(base.spot_limits()).collect(),
+        };
         let mut mode = Mode::of(base);
         mode.touching = (!stepped).then(Vec::new);
+        mode.stepped = through;
         mode.pieces = switches.iter().map(|s| (s.of, s.pieces.to_vec())).collect();
         let piece = Piece::of_mode(base, &mode, study, analysis, &start.configuration)?;
         let now = Instant::new(base, &start.configuration);
-        let sticking = (0..base.forces.len()).filter(|&k| base.forces[k].1.sticks().is_some());
+        let sticking = (0..base.forces.len()).filter(|&k| !through && base.forces[k].1.sticks().is_some());
         let frictions: Vec<(usize, Friction)> = sticking.map(|k| (k, Friction::Slides(1.0))).collect();
         let mut own = Self {
             base: Arc::clone(base),
@@ -201,6 +209,7 @@ impl Eventful {
             touched: Vec::new(),
             limits,
             stepped,
+            through,
             stuck_at: vec![0.0; frictions.len()],
             pinned: vec![false; frictions.len()],
             frictions,
@@ -346,17 +355,31 @@ impl Eventful {
         };
         let (contacts, pushes) = if self.stepped { (s.contacts.clone(), Vec::new()) } else { self.contact_loads(&s) };
         let constraints = s.constraints[..base.bare.len() + base.rolling.len()].to_vec();
+        // What the method itself has of limits and friction, by their places in its own mechanism.
+        let own = s.switched.as_deref().filter(|_| self.through);
+        let acting = base.acting(&self.mode);
+        let places: Vec<usize> = (0..base.forces.len()).filter(|k| acting[*k]).collect();
+        let mut held: Vec<_> =
+            self.mode.held.iter().zip(s.efforts.iter().skip(self.kept.len())).map(|(h, e)| (h.joint, h.coordinate, *e)).collect();
+        held.extend(own.iter().flat_map(|o| o.held.iter().copied()));
         let switched = Switched {
             lost: self.lost,
             pushes,
-            acting: base.acting(&self.mode),
-            limits: (0..base.limits.len()).map(limit).collect(),
+            acting,
+            limits: match own {
+                Some(own) => own.limits.clone(),
+                None if self.through => vec![0.0; base.limits.len()],
+                None => (0..base.limits.len()).map(limit).collect(),
+            },
             // In kinematics the smooth law stands for what sticks.
             frictions: match self.analysis {
                 Analysis::Kinematics => Vec::new(),
-                Analysis::Dynamics => (0..self.frictions.len()).map(friction).collect(),
+                Analysis::Dynamics => match own {
+                    Some(own) => own.frictions.iter().map(|f| (places[f.0], f.1, f.2)).collect(),
+                    None => (0..self.frictions.len()).map(friction).collect(),
+                },
             },
-            held: self.mode.held.iter().zip(s.efforts.iter().skip(self.kept.len())).map(|(h, e)| (h.joint, h.coordinate, *e)).collect(),
+            held,
         };
         Instant { efforts, constraints, contacts, switched: Some(Box::new(switched)), ..s }
     }
@@ -597,6 +620,7 @@ impl Eventful {
             held: Vec::new(),
             pieces: self.switches.iter().filter(|s| !s.loose).map(|s| (s.of, s.pieces.to_vec())).collect(),
             touching: self.touching(),
+            stepped: self.through,
         };
         let mut by = Vec::new();
         for (joint, coordinate, value) in &self.locks {
@@ -681,6 +705,7 @@ impl Eventful {
             .into_iter()
             .map(|what| Watch { what, known_zero: zeros.contains(&what), offset: 0.0, endless: false })
             .collect();
+        let nothing = self.nothing_beside(&first);
         for n in 0..self.watched.len() {
             let value = self.value(self.watched[n].what, &first);
             if let Watched::Event(k) = self.watched[n].what {
@@ -690,7 +715,10 @@ impl Eventful {
             let w = &mut self.watched[n];
             // Of pieces that were just found to hold, a guard below zero is rounding.
             w.known_zero |= value == 0.0 || (value < 0.0 && matches!(w.what, Watched::Guard(..)));
-            if w.known_zero && matches!(w.what, Watched::Gap(_) | Watched::Guard(..)) {
+            // What just carries nothing, or all that it can, has been left with that.
+            let light = matches!(w.what, Watched::Effort(_) | Watched::Bound(_)) && value.abs() <= nothing;
+            w.known_zero |= light;
+            if w.known_zero && (light || matches!(w.what, Watched::Gap(_) | Watched::Guard(..))) {
                 w.offset = value.min(0.0);
             }
             // Branches that are not taken have no end.

@@ -22,6 +22,9 @@ const SHORT: f64 = 1e-3;
 const ROUNDING: [f64; 3] = [1e-9, 1e-8, 1e-6];
 /// A kink makes of the difference of two pieces less than this share over a step.
 const KINK: f64 = 1e-7;
+/// Nearer to the start of a step than this share of the run its start says nothing, and how far the motion is led on from there.
+const AT_START: f64 = 1e-9;
+const SOON: f64 = 1e-6;
 /// Forces below this are none, N, N m or per second.
 const LEAST: f64 = 1e-12;
 
@@ -152,8 +155,11 @@ impl Eventful {
                 }
             }
             Switching::State(_) | Switching::Law(..) => {
-                // Of a kink the difference of the pieces vanishes with the distance from it, of a jump it does not.
-                let [a, b] = [&switch.pieces, &next].map(|p| self.base.value_on(of, p, &self.from.plain(&[])));
+                // Of a kink the difference of the pieces vanishes with the distance from it, of a jump it does not. Right at the start of a step the
+                // distance is that to where the motion leads.
+                let near = left.t - self.from.t <= AT_START * self.study.t_end;
+                let far = if near { self.led_on(left, SOON * self.study.t_end) } else { self.from.clone() };
+                let [a, b] = [&switch.pieces, &next].map(|p| self.base.value_on(of, p, &far.plain(&[])));
                 let (here, there) = ((after[0] - before[0]).abs(), (b[0] - a[0]).abs());
                 if here > LEAST && here > KINK * there {
                     brought.happened.push(self.note(left.t, name, Kind::Jump));
@@ -165,6 +171,17 @@ impl Eventful {
         brought.passed.push((n, g));
         self.count_switch(n, left.t);
         Ok(())
+    }
+
+    /// An instant led on by its velocities and accelerations.
+    fn led_on(&self, s: &Instant, dt: f64) -> Instant {
+        let mut out = s.clone();
+        out.t += dt;
+        for b in 1..out.q.len() {
+            out.q[b] = s.q[b].moved(&s.v[b].plus(&s.a[b].scaled(0.5 * dt)).scaled(dt));
+            out.v[b] = s.v[b].plus(&s.a[b].scaled(dt));
+        }
+        out
     }
 
     /// Something that switches back and forth without end is left to the method, and told.

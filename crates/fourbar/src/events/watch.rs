@@ -1,5 +1,6 @@
 //! What is watched between two events, and where in a step it first comes to zero.
 
+use super::change::CLOSED;
 use super::quiet::Pace;
 use super::{Eventful, Friction, HeldBy, dips};
 use crate::diagnostic::Diagnostic;
@@ -23,6 +24,8 @@ const TIMES: usize = 32;
 const CLEAR: f64 = 0.2;
 /// Share of the way through a body that lies between two looks at most where it might be passed through.
 const THROUGH: f64 = 0.25;
+/// Efforts below this share of the largest are rounding.
+const LIGHT: f64 = 1e-11;
 /// Evaluations to narrow down a zero.
 const NARROW: usize = 80;
 
@@ -293,6 +296,19 @@ impl Eventful {
                 if !left && matches!(what, Watched::Gap(_) | Watched::Guard(..)) && f.abs() < ROUNDING * self.base.length.max(1.0) {
                     continue;
                 }
+                if let Watched::Gap(k) = what
+                    && !left
+                    && at.is_some_and(|s| self.rests_beside(k, s))
+                {
+                    continue;
+                }
+                // Nor does an effort.
+                if let Watched::Effort(_) | Watched::Bound(_) = what
+                    && !left
+                    && at.is_some_and(|s| f.abs() <= self.nothing_beside(s))
+                {
+                    continue;
+                }
                 // Nor does a slip that is as good as none.
                 if let Watched::Slip(k) = what
                     && !left
@@ -433,6 +449,9 @@ impl Eventful {
         if self.limits[limit].rate(base, &at.q, &at.v).abs() > self.slow(limit, &at.v) {
             return Ok(false);
         }
+        if samples[1..].iter().all(|s| self.rests_beside(limit, s)) {
+            return Ok(false);
+        }
         if samples[1..].iter().all(|s| self.opens(limit, at, s)) {
             return Ok(false);
         }
@@ -453,6 +472,20 @@ impl Eventful {
             }
         }
         Ok(below)
+    }
+
+    /// Whether something rests at a limit that does not hold it: its gap is rounding there, whatever its sign.
+    fn rests_beside(&self, limit: usize, s: &Instant) -> bool {
+        let l = &self.limits[limit];
+        !matches!(l.of, Bounded::Rate(_))
+            && self.seen(Watched::Gap(limit), s).abs() <= CLOSED * self.size_of(limit)
+            && l.rate(&self.base, &s.q, &s.v).abs() <= self.slow(limit, &s.v)
+    }
+
+    /// Below this an effort is rounding beside what else is carried at an instant, N or N m.
+    pub(super) fn nothing_beside(&self, s: &Instant) -> f64 {
+        let efforts = s.efforts.iter().fold(0.0_f64, |top, e| top.max(e.abs()));
+        LIGHT * s.constraints.iter().map(|c| c.force.norm()).fold(efforts, f64::max)
     }
 
     /// Whether accelerations lead a gap that is zero at the start of a step away from there up to a place in it: what the gap itself is short of zero

@@ -1,5 +1,6 @@
 //! Contacts that are closed in a step: their directions, the effect of an impulse along them on all bodies, and their conditions on velocities.
 
+use super::joints::{Of, of};
 use crate::absolute::equations::Equations;
 use crate::contact::{Spot, Spots, Touch};
 use crate::coordinate::PoseOf;
@@ -54,6 +55,8 @@ pub struct Active {
     pub slides: Option<[f64; 2]>,
     /// The least impulse along the normal.
     pub least: f64,
+    /// Most of the impulse in both directions, where it pulls as well as pushes: friction in a joint, which holds up to its bound.
+    pub within: Option<f64>,
     /// Impulse.
     pub P: Vector3<f64>,
 }
@@ -90,6 +93,7 @@ impl Active {
             mu: 0.0,
             slides: None,
             least: 0.0,
+            within: None,
             P: Vector3::zeros(),
         }
     }
@@ -114,6 +118,9 @@ impl Active {
 
     /// An impulse brought back into what the contact can have.
     pub fn inside(&self, P: &Vector3<f64>) -> Vector3<f64> {
+        if let Some(bound) = self.within {
+            return Vector3::new(P.x.clamp(-bound, bound), 0.0, 0.0);
+        }
         let normal = P.x.max(self.least);
         if let Some(d) = self.slides {
             return Vector3::new(normal, -self.mu * d[0] * normal, -self.mu * d[1] * normal);
@@ -146,7 +153,11 @@ impl Active {
         if push <= 0.0 {
             return Vector3::zeros();
         }
-        let normal = (self.P.x - (u.x - self.target.x) / push).max(self.least);
+        let normal = self.P.x - (u.x - self.target.x) / push;
+        if self.within.is_some() {
+            return self.inside(&Vector3::new(normal, 0.0, 0.0));
+        }
+        let normal = normal.max(self.least);
         if self.slides.is_some() {
             return self.inside(&Vector3::new(normal, 0.0, 0.0));
         }
@@ -179,7 +190,7 @@ pub struct Finder {
     /// Bodies that constraints hold.
     held: Vec<bool>,
     /// Gaps up to this are closed, m.
-    slack: f64,
+    pub slack: f64,
 }
 
 impl Finder {
@@ -219,9 +230,10 @@ impl Finder {
     /// What unit impulses do, with the constraints factored in `e`; and what contacts ask for, from velocities before the step.
     pub fn prepare(&self, model: &Model, e: &mut Equations<'_>, v: &[Twist], kept: &HashMap<Key, Kept>, list: &mut [Active]) {
         for a in list.iter_mut() {
-            let contact = &model.contacts[a.key.0 as usize];
             self.columns(e, a);
             a.before = a.velocity(v);
+            let Of::Contact(contact) = of(model, &a.key) else { continue };
+            let contact = &model.contacts[contact];
             let u = a.before.x;
             // One that parts already may come back with what it had: then it does no work.
             a.target = Vector3::new(if u < 0.0 { -contact.restitution * u } else { -u }, 0.0, 0.0);

@@ -13,9 +13,13 @@
 //! rule, which keeps the energy; momentum and angular momentum of balls are kept to rounding. What contacts do in a step never adds energy: where friction that
 //! turns round inside a step, or a solve that ended early, would, all impulses are made smaller until it does not.
 //!
+//! Limits of joints and friction that sticks in joints are part of the same problem, where there are contacts: limits as contacts without friction,
+//! friction as an impulse along its coordinate that holds up to its bound, from the loads of the last step.
+//!
 //! The method is of first order: impacts fall anywhere in a step, and bodies overlap by up to a step at their speed of approach.
 
 pub(crate) mod active;
+mod joints;
 pub(crate) mod solve;
 
 use super::control::asked_every;
@@ -26,15 +30,17 @@ use crate::analysis::assembly::update_turns;
 use crate::contact::{First, Second, Spot, Spots};
 use crate::coordinate::PoseOf;
 use crate::diagnostic::{Diagnostic, number};
+use crate::event::Bounded;
 use crate::force::eval::{self, Plain};
 use crate::judge;
-use crate::model::Model;
+use crate::model::{JointCoordinate, Model};
 use crate::motion::{ContactLoad, Instant, LeastLoads, Motion, Outcome, bad_checkpoint};
 use crate::settings::{Study, count};
 use crate::state::{Configuration, Pose, Twist, Wrench};
 use crate::structure::Structure;
 use active::{Active, Finder, Kept, Key};
 use fourbar_math::elementary;
+use joints::{Of, of};
 use nalgebra::{Matrix3, Vector3};
 use serde_json::{Value, json};
 use solve::{Solved, solve};
@@ -165,8 +171,18 @@ impl<'m> Moreau<'m> {
         })
     }
 
-    /// One step.
+    /// One step. Friction that takes its bounds from the loads of the last step has none before the first, which is made twice.
     fn step(&mut self, h: f64) -> Result<(), Diagnostic> {
+        if self.last == 0.0 && joints::frictions(self.model).any(|(_, f)| f.coulomb > 0.0) {
+            let (start, work, book) = (self.now.clone(), self.work, self.book.clone());
+            self.make(h)?;
+            (self.now, self.work, self.book) = (start, work, book);
+            self.kept.clear();
+        }
+        self.make(h)
+    }
+
+    fn make(&mut self, h: f64) -> Result<(), Diagnostic> {
         let Self { model, equations: e, now, .. } = self;
         let model: &'m Model = model;
         self.before.clone_from(now);
@@ -206,9 +222,15 @@ impl<'m> Moreau<'m> {
         if bound {
             hold(e, &wanted, &mut self.v, None);
         }
-        // Contacts.
+        // Contacts, limits and friction.
         self.finder.find(model, &self.middle, &mut self.active);
+        let mut turns = now.turns.clone();
+        update_turns(model, &self.middle, &mut turns);
+        let plain = Plain { t: middle_t, q: &self.middle, v: &self.turned, turns: &turns, loads: &e.loads.by_joint, z: &e.z };
+        joints::find(model, &plain, self.finder.slack, &mut self.active);
         self.finder.prepare(model, e, &self.turned, &self.kept, &mut self.active);
+        let plain = Plain { t: middle_t, q: &self.middle, v: &self.turned, turns: &turns, loads: &e.loads.by_joint, z: &e.z };
+        self.active.iter_mut().for_each(|a| joints::prepare(model, &plain, h, &self.kept, a));
         let fastest = self.v.iter().zip(&model.bodies).map(|(v, b)| v.v.norm() + spread(b.mass, &b.J_bar) * v.w.norm());
         self.speed = fastest.fold(self.speed, f64::max);
         let scale = self.speed.max(h * model.gravity.norm()).max(1e-12 * model.length);
@@ -268,7 +290,7 @@ impl<'m> Moreau<'m> {
             let c = work - b;
             factor = if b < 0.0 && c > 0.0 { (-b / c).clamp(0.0, 1.0) } else { 0.0 };
             // What is rounding beside the energy of the step is left alone.
-            let energy: f64 = self.active.iter().map(|a| a.P.x * scale).sum();
+            let energy: f64 = self.active.iter().map(|a| a.P.x.abs() * scale).sum();
             if work <= 1e-14 * energy {
                 factor = 1.0;
             } else {
@@ -297,12 +319,17 @@ impl<'m> Moreau<'m> {
         let book = &mut self.book;
         book.lost -= lost;
         book.sweeps += solved.sweeps;
-        book.contacts += self.active.len();
-        book.most_contacts = book.most_contacts.max(self.active.len());
+        let contacts = self.active.iter().filter(|a| matches!(of(self.model, &a.key), Of::Contact(_))).count();
+        book.contacts += contacts;
+        book.most_contacts = book.most_contacts.max(contacts);
         book.residual = book.residual.max(solved.residual);
         book.rough += usize::from(solved.residual > ROUGH * scale);
         self.kept.clear();
         for a in &self.active {
+            if let Of::Friction(_) = of(self.model, &a.key) {
+                self.kept.insert(a.key, Kept { normal: a.P.x, along: Vector3::zeros(), stuck: joints::holds(a) });
+                continue;
+            }
             let size = size_of(self.model, a);
             if -a.gap / size > book.share {
                 book.share = -a.gap / size;
@@ -323,7 +350,7 @@ impl<'m> Moreau<'m> {
         }
         let mut most = vec![0.0; out.len()];
         for a in self.active.iter().filter(|_| self.last > 0.0) {
-            let k = a.key.0 as usize;
+            let Of::Contact(k) = of(self.model, &a.key) else { continue };
             let o = &mut out[k];
             let along = (a.frame.column(1) * a.P.y + a.frame.column(2) * a.P.z) / self.last;
             o.normal += a.P.x / self.last;
@@ -340,12 +367,13 @@ impl<'m> Moreau<'m> {
 /// Whether a contact sticks: friction holds it without slip. Where several contacts share a load, how they share it says nothing.
 fn sticks(model: &Model, a: &Active, v: &[Twist], scale: f64) -> bool {
     let u = a.velocity(v);
-    model.contacts[a.key.0 as usize].friction.fixed > 0.0 && a.P.x > 0.0 && elementary::hypot(u.y, u.z) <= STUCK * scale
+    let Of::Contact(k) = of(model, &a.key) else { return false };
+    model.contacts[k].friction.fixed > 0.0 && a.P.x > 0.0 && elementary::hypot(u.y, u.z) <= STUCK * scale
 }
 
 /// Size of what touches: the smallest radius, or the characteristic length where there is none.
 fn size_of(model: &Model, a: &Active) -> f64 {
-    let of = |spot: &Spot| {
+    let size = |spot: &Spot| {
         let first = match &spot.first {
             First::Ball { radius, .. } | First::Rim { radius, .. } => *radius,
             First::Curve(_) => 0.0,
@@ -354,9 +382,14 @@ fn size_of(model: &Model, a: &Active) -> f64 {
         [first, second].into_iter().filter(|r| *r > 0.0).fold(f64::INFINITY, f64::min)
     };
     let (_, i, j) = a.key;
-    let size = match &model.contacts[a.key.0 as usize].spots {
-        Spots::Listed(list) => of(&list[i as usize]),
-        Spots::Among(among) => of(&among.spot(i as usize, j as usize)),
+    let contact = match of(model, &a.key) {
+        Of::Contact(k) => k,
+        Of::Limit(k) if matches!(model.limits[k].of, Bounded::Position(JointCoordinate::Angle)) => return 1.0,
+        _ => return model.length,
+    };
+    let size = match &model.contacts[contact].spots {
+        Spots::Listed(list) => size(&list[i as usize]),
+        Spots::Among(among) => size(&among.spot(i as usize, j as usize)),
     };
     if size.is_finite() { size } else { model.length }
 }
@@ -486,6 +519,9 @@ impl Motion for Moreau<'_> {
             o.errors = [0.0; 3];
         }
         o.work = self.work;
+        if !self.model.limits.is_empty() || joints::frictions(self.model).next().is_some() {
+            o.switched = Some(Box::new(joints::loads(self.model, &self.active, self.last)));
+        }
         let mut loads = std::mem::take(&mut o.contacts);
         self.contact_loads(&o.q, &mut loads);
         o.contacts = loads;
@@ -516,12 +552,18 @@ impl Motion for Moreau<'_> {
             ("steps_with_limited_impulses", b.limited as f64),
         ]);
         if let (Some((k, t)), true) = (b.deepest, b.share > OVERLAP) {
-            let name = &self.model.contacts[k].name;
-            let message = format!(
-                "bodies of contact `{name}` overlap by up to {:.0} % of their size, {} m at most in the run, at t = {t:.6} s",
-                100.0 * b.share,
-                number(b.overlap)
-            );
+            let (share, most) = (100.0 * b.share, number(b.overlap));
+            let (name, message) = match of(self.model, &(k as u32, 0, 0)) {
+                Of::Limit(k) => {
+                    let name = &self.model.limits[k].name;
+                    (name, format!("limit `{name}` is passed by up to {most} m or rad, at t = {t:.6} s"))
+                }
+                Of::Contact(k) | Of::Friction(k) => {
+                    let name = &self.model.contacts[k].name;
+                    let depth = format!("by up to {share:.0} % of their size, {most} m at most in the run");
+                    (name, format!("bodies of contact `{name}` overlap {depth}, at t = {t:.6} s"))
+                }
+            };
             outcome.warnings.push(
                 Diagnostic::new("W321", message)
                     .name(name.clone())

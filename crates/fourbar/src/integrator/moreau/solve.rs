@@ -148,6 +148,20 @@ fn stacked(list: &[Active], f: impl Fn(&Active) -> Vector3<f64>) -> DVector<f64>
 fn equations(a: &Active, u: &Vector3<f64>, i: usize, G: &DMatrix<f64>, J: &mut DMatrix<f64>, F: &mut DVector<f64>) {
     let row = 3 * i;
     let normal = a.P.x - (u.x - a.target.x) / a.push().max(f64::MIN_POSITIVE);
+    if let Some(bound) = a.within {
+        for k in 1..3 {
+            J[(row + k, row + k)] = 1.0;
+            F[row + k] = a.P[k];
+        }
+        if normal.abs() <= bound && a.push() > 0.0 {
+            (0..J.ncols()).for_each(|c| J[(row, c)] = G[(row, c)]);
+            F[row] = u.x - a.target.x;
+        } else {
+            J[(row, row)] = 1.0;
+            F[row] = a.P.x - if a.push() > 0.0 { bound.copysign(normal) } else { 0.0 };
+        }
+        return;
+    }
     if normal <= 0.0 && a.least == 0.0 {
         for k in 0..3 {
             J[(row + k, row + k)] = 1.0;
