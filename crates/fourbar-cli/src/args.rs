@@ -327,7 +327,7 @@ pub struct RunArgs {
     #[command(flatten)]
     pub study: StudyArgs,
     /// Write trajectory.csv and summary.json into this folder.
-    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    #[arg(long, short, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub out: Option<PathBuf>,
     /// Also write the rows in this format: `trajectory.parquet`.
     #[arg(long, value_enum, value_name = "NAME", default_value = "csv")]

@@ -123,8 +123,11 @@ fn words(model: &Model, e: &Equilibrium, now: &Evaluation<'_>) -> String {
     for l in &e.leans {
         facts.add("leans on", &format!("`{}`, pressed with {} {}", l.name, number(l.effort), l.unit));
     }
-    let left = format!("{} of the largest load is left; {}, {}", number(e.residual), e.method, count(e.iterations, "step"));
-    facts.add("found", &left);
+    let way = match e.method {
+        "downhill" => format!("{} downhill", count(e.iterations, "step")),
+        other => format!("{} of {other}", count(e.iterations, "step")),
+    };
+    facts.add("residual", &format!("{} of the largest load, after {way}", number(e.residual)));
     let free = count(e.freedom, "free motion");
     let rows = if e.redundant == 0 {
         "no redundant rows".into()

@@ -161,11 +161,12 @@ fn words(input: &Input, found: &Inverse, sizes: &[Sizing], screen: &Screen) -> S
     let t = found.run.column("t").and_then(|t| t.last().copied()).unwrap_or(0.0);
     facts.add("time", &format!("0 to {} s, {} rows", number(t), found.run.len()));
     facts.add("check", &format!("the efforts cause the accelerations of the path to {} of the largest", number(found.error)));
-    let mut near = format!("grip of the motors at least {} (t = {} s)", number(found.grip.share), number(found.grip.t));
+    let mut near =
+        format!("effect of the motors on the free motions at least {} (t = {} s)", number(found.grip.share), number(found.grip.t));
     if let Some(r) = found.reach {
-        near += &format!("; of the joints on the point at least {} (t = {} s)", number(r.share), number(r.t));
+        near += &format!("; effect of the joints on the point at least {} (t = {} s)", number(r.share), number(r.t));
     }
-    facts.add("singular", &format!("{near}; 0 is a singular position"));
+    facts.add("singular", &format!("{near}; on a scale from 0, a singular position, to 1"));
     let net: f64 = sizes.iter().map(|s| s.energy_in - s.energy_back).sum();
     facts.add("net work", &format!("{} J", number(net)));
     let mut text = facts.text;

@@ -19,8 +19,11 @@ pub fn explain(args: &ExplainArgs, screen: &Screen) -> Result<Reply, Stop> {
     // A code may be copied with its brackets.
     let wanted = code.trim_matches(['[', ']', '`']);
     let Some(p) = page(wanted) else {
-        let help = nearest(wanted, pages().map(|p| p.code))
-            .map_or("`fourbar explain` lists all codes".to_string(), |n| format!("did you mean `{n}`?"));
+        // Codes with one letter are of one kind: those of another are no help.
+        let alike = pages()
+            .map(|p| p.code)
+            .filter(|c| wanted.len() == c.len() && c.get(..1).is_some_and(|k| k.eq_ignore_ascii_case(wanted.get(..1).unwrap_or(""))));
+        let help = nearest(wanted, alike).map_or(String::new(), |n| format!("did you mean `{n}`? ")) + "`fourbar explain` lists all codes";
         return Err(Diagnostic::new("U006", format!("there is no code `{wanted}`")).help(help).into());
     };
     let body = p.text.split("\n\n").map(paragraph).collect::<Vec<_>>().join("\n\n");

@@ -267,3 +267,37 @@ fn pictures_of_drawn_models_and_lengths_are_well_formed() {
         }
     }
 }
+
+#[test]
+fn words_of_refusals_are_plain() {
+    let f = folder("plain-words");
+    let text = refused(&f, &["check", "nowhere.yaml"], "M010");
+    assert!(text.contains("`nowhere.yaml` cannot be read: it does not exist"), "{text}");
+    let text = refused(&f, &["explain", "S999"], "U006");
+    assert!(!text.contains("`M") && text.contains("`fourbar explain` lists all codes"), "{text}");
+    let text = refused(&f, &["synthesize", "--path", "1,2"], "U439");
+    assert!(text.contains("a path of 1 point does not"), "{text}");
+    // A result folder has the short name that files have elsewhere.
+    out(&f, &["run", "simple_pendulum", "--t-end", "0.1", "-o", "short"]);
+    assert!(f.join("short/trajectory.csv").is_file());
+    // A run that ends before its first row has no times and no work.
+    let output = fourbar(&f, &["kinematics", "simple_pendulum"]);
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(text.contains("ended at t = 0 s, before the first output row"), "{text}");
+    assert!(text.lines().all(|l| l.trim_end() != "work"), "{text}");
+}
+
+/// Pictures of reports are as wide as they are shown, so that their letters can be read, and follow dark pages.
+#[test]
+fn pictures_of_a_report_can_be_read_on_a_phone() {
+    let f = folder("report-pictures");
+    out(&f, &["run", "dc_motor_slider_crank", "--out", "dc"]);
+    out(&f, &["report", "dc"]);
+    let page = std::fs::read_to_string(f.join("dc/report.html")).expect("the page");
+    let widths: Vec<f64> = page.split("viewBox=\"0 0 ").skip(1).filter_map(|rest| rest.split(' ').next()?.parse().ok()).collect();
+    assert!(widths.len() >= 3 && widths.iter().all(|w| *w <= 480.0), "{widths:?}");
+    assert!(
+        page.contains("prefers-color-scheme:dark") && page.contains(".pictures svg{filter:invert"),
+        "pictures stay white on dark pages"
+    );
+}

@@ -199,13 +199,21 @@ pub fn read_model_file_with(path: &Path, options: &ReadOptions<'_>) -> Result<Lo
     read_source(&source, &ReadOptions { path: Some(path), ..*options })
 }
 
+/// Why a file cannot be read, in words that do not depend on the system where it is simply not there.
+pub(crate) fn reason(e: &std::io::Error) -> String {
+    match e.kind() {
+        std::io::ErrorKind::NotFound => "it does not exist".into(),
+        _ => e.to_string(),
+    }
+}
+
 /// The text of a file, its size and kind checked before it is read.
 fn read_text(path: &Path, limits: Limits) -> Result<String, Diagnostic> {
     let unreadable = |why: String| {
         let message = format!("`{}` cannot be read: {why}", path.display());
         Diagnostic::new("M010", message).help("check the name; `fourbar examples` lists the shipped models")
     };
-    let metadata = std::fs::metadata(path).map_err(|e| unreadable(e.to_string()))?;
+    let metadata = std::fs::metadata(path).map_err(|e| unreadable(reason(&e)))?;
     if !metadata.is_file() {
         return Err(unreadable("it is not a file".into()));
     }

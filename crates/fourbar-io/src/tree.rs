@@ -333,6 +333,35 @@ impl Builder<'_> {
         }
     }
 
+    /// What to do about text that is not YAML, for the mistakes that are made most.
+    fn syntax_help(&self, info: &str, at: usize) -> String {
+        let begin = self.source.get(..at).and_then(|t| t.rfind('\n')).map_or(0, |k| k + 1);
+        let line = self.source.get(begin..).and_then(|t| t.lines().next()).unwrap_or_default().trim();
+        let word = shorten(line);
+        let quoted = |(key, value): (&str, &str)| {
+            format!("a value that contains a colon must be quoted: `{}: '{}'`", shorten(key), shorten(value.trim()))
+        };
+        match info {
+            i if i.contains("tab") => "indent with spaces: there is a tab".into(),
+            i if i.contains("expected ':'") => match line.split_once(':') {
+                Some((key, value)) if !value.starts_with(' ') && !key.is_empty() => {
+                    format!("a space must follow the colon: `{}: {}`", shorten(key), shorten(value))
+                }
+                _ if !line.is_empty() && !line.contains([' ', ':', '{', '[', '"', '\'']) => format!("a key ends with a colon: `{word}:`"),
+                _ => return MALFORMED.into(),
+            },
+            i if i.contains("mapping values are not allowed") => match line.split_once(": ") {
+                Some(parts) if !parts.1.contains(['{', '[', '"', '\'']) && parts.1.contains(':') => quoted(parts),
+                _ => return MALFORMED.into(),
+            },
+            i if i.contains("flow") => {
+                "a bracket or brace is not closed before this place, or a comma is missing; units stand at each number: `[0, 0, 100 mm]`"
+                    .into()
+            }
+            _ => return MALFORMED.into(),
+        }
+    }
+
     fn syntax(&self, error: &ScanError) -> Box<Located> {
         let at = error.marker().byte_offset().unwrap_or(0).min(self.source.len());
         let span = Span::new(at, at);
@@ -341,12 +370,14 @@ impl Builder<'_> {
                 .help("a mechanism file needs fewer than ten levels"),
             ErrorKind::UnknownAnchor => Diagnostic::new("M006", "the alias refers to an anchor that does not exist before it")
                 .help("name the value with `&name` first; an expression may not start with `*`"),
-            _ => Diagnostic::new("M001", format!("this is not YAML: {}", error.info()))
-                .help("check indentation, brackets and quotes near this place; tabs may not indent"),
+            _ => Diagnostic::new("M001", format!("this is not YAML: {}", error.info())).help(self.syntax_help(&error.info(), at)),
         };
         Box::new((diagnostic, Some(span)))
     }
 }
+
+/// Help for text that is not YAML, where nothing better is known.
+const MALFORMED: &str = "check indentation, brackets and quotes near this place; tabs may not indent";
 
 /// Words of so many characters fit a message.
 pub(crate) const SHORT: usize = 60;

@@ -408,3 +408,90 @@ fn gaps_are_shown_without_rounding_beside_them() {
     assert_eq!(shown(1e-17, 0.25), "`pin` (0.25 rad)");
     assert_eq!(shown(0.01, 0.02), "`pin` (0.01 m, 0.02 rad)");
 }
+
+#[test]
+fn words_and_habits_of_other_programs() {
+    for (section, cure) in [
+        ("joints: {j: {type: revolute, body1: ground, body2: crank, at: [0, 0, 0], axis: [0, 0, 1]}}", "`bodies: [base, moving]`"),
+        (
+            "joints: {j: {type: revolute, parent: ground, bodies: [ground, crank], at: [0, 0, 0], axis: [0, 0, 1]}}",
+            "`bodies: [base, moving]`",
+        ),
+        (
+            "joints: {j: {type: revolute, bodies: [ground, crank], at: [0, 0, 0], axis: [0, 0, 1], min: -1}}",
+            "`limits: {min: -90 deg, max: 90 deg}`",
+        ),
+        (
+            "joints: {j: {type: revolute, bodies: [ground, crank], at: [0, 0, 0], axis: [0, 0, 1], damping: 0.1}}",
+            "type: torsion, joint: JOINT",
+        ),
+        (
+            "joints: {j: {type: revolute, bodies: [ground, crank], at: [0, 0, 0], axis: [0, 0, 1], friction: 0.1}}",
+            "type: friction, joint: JOINT",
+        ),
+        ("joints: {j: {type: revolute, bodies: [crank], at: [0, 0, 0], axis: [0, 0, 1]}}", "for example `bodies: [ground, crank]`"),
+        ("joints: {j: {type: revolute, bodies: [ground, crank], at: [0, 1], axis: [0, 0, 1]}}", "for example `at: [0.1, 0, 0]`"),
+        ("drives: {m: {joint: pin, torque: 5 N*m}}", "`forces: {NAME: {type: actuator, joint: JOINT, effort: ...}}`"),
+        ("motors: {m: {joint: pin, angle: 2*t}}", "`drives: {NAME: {joint: JOINT, angle: ...}}`"),
+        ("forces: {f: {type: force, on: {body: crank}, at: [0, 0, 1], force: [1, 0, 0]}}", "`on: {body: NAME, at: [x, y, z]}`"),
+        ("forces: {f: {type: spring, between: [{body: ground}, {body: crank}], k: 5}}", "it is called `stiffness` here"),
+        (
+            "forces: {f: {type: damper, between: [{body: ground}, {body: crank}], damping: 5}}",
+            "a damper is a `spring` that has only `damping`",
+        ),
+        ("study: {duration: 5}", "it is called `t_end` here"),
+        ("study: {t_end: 5, dt: 1 ms}", "it is called `output_step` here"),
+        ("study: {t_end: 5, fps: 50}", "`output_step: 10 ms`"),
+        ("params: {a: 1}", "it is called `parameters` here"),
+        ("initial: {pin.angle: 1}", "it is called `start` here"),
+        ("actuators: {a: {type: actuator}}", "springs, dampers, actuators and loads are `forces:`"),
+        ("simulation: {t_end: 1}", "it is called `study` here"),
+        ("points: {p: {body: crank, at: [0, 0, 0], frame: world}}", "`world:` for the place as drawn"),
+        ("results: [tip]", "for example `results: {columns: "),
+        ("drives: {m: {joint: pin, angle: 2*time}}", "the time is called `t`"),
+        ("drives: {m: {joint: pin, angle: 2*math.pi*t}}", "it is called `pi` here"),
+        ("drives: {m: {joint: pin, angle: 2*\u{3c0}*t}}", "it is called `pi` here"),
+        ("drives: {m: {joint: Pin, angle: 2*t}}", "did you mean `pin`?"),
+    ] {
+        let text = format!("{PIN}{section}\n");
+        // A section that `PIN` has already takes its place.
+        let text = if section.starts_with("joints") { text.replacen(&PIN[PIN.find("joints").expect("joints")..], "", 1) } else { text };
+        let errors = read_model(&text, &ReadOptions::default())
+            .map_or_else(|e| e.to_vec(), |l| l.spec.build().err().map_or(Vec::new(), |e| e.to_vec()));
+        assert!(errors.iter().any(|e| e.help.contains(cure)), "{section}: {errors:?}");
+        assert!(errors.len() <= 3, "{section}: {errors:?}");
+    }
+    for (density, cure) in
+        [("steel", "give the density in kg/m^3, about 7850"), ("7.85 g/cm3", "powers of units are written with `^`: `cm^3`")]
+    {
+        let text = format!("fourbar: 1\nbodies: {{b: {{solid: {{type: sphere, radius: 1 cm, density: {density}}}}}}}\n");
+        assert!(only(&text).1.contains(cure), "{}", only(&text).1);
+    }
+    let text = "fourbar: 1\nbodies: {b: {solid: {type: sphere, radius: 1 cm, material: steel}}}\n";
+    let errors = read_model(text, &ReadOptions::default()).expect_err(text);
+    assert!(errors.iter().any(|e| e.help.contains("`density: 7850` (kg/m^3) for steel")), "{errors:?}");
+}
+
+#[test]
+fn text_that_is_not_yaml() {
+    for (text, cure) in [
+        ("fourbar: 1\ntitle:A\nbodies: {}\n", "a space must follow the colon: `title: A`"),
+        ("fourbar: 1\nbodies\n  crank: {mass: 1}\n", "a key ends with a colon: `bodies:`"),
+        ("fourbar: 1\ntitle: a: b\n", "a value that contains a colon must be quoted: `title: 'a: b'`"),
+        ("fourbar: 1\nbodies:\n\tcrank: {mass: 1}\n", "indent with spaces: there is a tab"),
+        ("fourbar: 1\nbodies: {b: {mass: 1, com: [0, 0, 100] mm, inertia: 0}}\n", "units stand at each number: `[0, 0, 100 mm]`"),
+    ] {
+        let (message, help) = only(text);
+        assert!(message.starts_with("M001: this is not YAML"), "{message}");
+        assert!(help.contains(cure), "{text}: {message}: {help}");
+    }
+}
+
+/// A joint that cannot be built is complained about once: what refers to it is right.
+#[test]
+fn a_mistake_in_a_joint_is_told_once() {
+    let text = PIN.replacen("[ground, crank]", "[ground, crnak]", 1) + "drives: {m: {joint: pin, angle: 2*t}}\n";
+    let refused = read_model(&text, &ReadOptions::default()).expect("it is read").spec.build().map(|_| ()).expect_err("no such body");
+    assert_eq!(refused.len(), 1, "{refused:?}");
+    assert_eq!((refused[0].code.0, refused[0].help.as_str()), ("M106", "did you mean `crank`?"));
+}

@@ -181,6 +181,32 @@ fn joints_of_every_shipped_model_meet_where_the_page_draws_them() {
     }
 }
 
+/// A pin in a slot leaves the plane free by itself: the drawing is planar all the same, since the other joints keep it.
+#[test]
+fn a_scotch_yoke_is_drawn_in_its_plane() {
+    let text = "fourbar: 1\nbodies:\n  disk: {mass: 0.2, inertia: [1e-4, 1e-4, 2e-4]}\n  yoke: {mass: 0.3, inertia: [1e-4, 1e-4, 1e-4], at: [0.03, 0, 0]}\njoints:\n  shaft: {type: revolute, bodies: [ground, disk], at: [0, 0, 0], axis: [0, 0, 1]}\n  guide: {type: prismatic, bodies: [ground, yoke], at: [0.12, 0, 0], axis: [1, 0, 0]}\n  pin: {type: point-on-line, bodies: [yoke, disk], at: [0.03, 0, 0], axis: [0, 1, 0]}\ndrives: {motor: {joint: shaft, speed: 6}}\nstudy: {t_end: 0.1, output_step: 0.05}\n";
+    let drawn = |text: &str| {
+        let model = read_model(text, &ReadOptions::default()).expect("readable").spec.build().expect("sound");
+        let mut t = Trajectory::default();
+        let report = run(&model, &Study::of(&model), &mut t).expect("runs");
+        let (table, summary) = (Table::from(&t), RunSummary::from(&report));
+        data(&model, None, &[shown("a", &table, &summary)]).expect("a page").0["model"]["planar_normal"].clone()
+    };
+    assert_eq!(drawn(text), json!([0.0, 0.0, 1.0]));
+    // A yoke that may leave the plane is drawn in space.
+    assert_eq!(
+        drawn(
+            &text
+                .replace(
+                    "guide: {type: prismatic, bodies: [ground, yoke], at: [0.12, 0, 0], axis: [1, 0, 0]}",
+                    "guide: {type: revolute, bodies: [ground, yoke], at: [0.12, 0, 0], axis: [0, 1, 0]}"
+                )
+                .replace("drives: {motor: {joint: shaft, speed: 6}}\n", "")
+        ),
+        Value::Null
+    );
+}
+
 #[test]
 fn a_page_holds_the_motion_the_columns_and_the_diagnosis() {
     let (model, t, summary) = short_run("fourbar", 101);

@@ -42,8 +42,13 @@ pub fn words(task: &Task, done: &Done, kept: Option<Kept>, screen: &Screen) -> S
         if let Some(k) = task.study.mode {
             facts.add("mode", &format!("assembly mode {k}, as `fourbar check` counts them"));
         }
-        facts.add("time", &format!("0 to {}{ended} s, {}", number(r.t), count(n.rows, "output row")));
-        facts.add("work", &work_words(r.work.iter().map(|(name, n)| (name.as_ref(), *n))));
+        match n.rows {
+            0 => facts.add("time", &format!("ended at t = {} s, before the first output row", number(r.t))),
+            rows => facts.add("time", &format!("0 to {}{ended} s, {}", number(r.t), count(rows, "output row"))),
+        }
+        if !r.work.is_empty() {
+            facts.add("work", &work_words(r.work.iter().map(|(name, n)| (name.as_ref(), *n))));
+        }
         facts.add("wall time", &format!("{:.2} s", done.wall_time));
         if n.rows > 0 {
             facts.add(

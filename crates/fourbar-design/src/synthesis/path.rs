@@ -231,7 +231,7 @@ pub fn path(task: &Task, stop: &AtomicBool) -> Result<Vec<Found>, Diagnostic> {
     let linear = if task.place.is_some() { 0 } else { 2 } + if task.tilt.is_some() { 1 } else { 2 } + 2;
     if n < 3 || 2 * n <= linear {
         return Err(refused(
-            format!("a path of {n} points does not determine a linkage"),
+            format!("a path of {n} {} does not determine a linkage", if n == 1 { "point" } else { "points" }),
             "give at least three points, or more if the position of the linkage is free",
         ));
     }

@@ -126,7 +126,14 @@ fn mechanism(model: &Model, topology: &Topology) -> Section {
     if !others.is_empty() {
         s.add("info", others.join(", "));
     }
-    s.add("info", if topology.planar.is_some() { "The motion is planar: all joints keep one plane." } else { "The motion is spatial." });
+    s.add(
+        "info",
+        match (topology.planar, super::model::plane(model, topology)) {
+            (Some(_), _) => "The motion is planar: all joints keep one plane.",
+            (None, Some(_)) => "The motion is planar: joints that keep one plane connect all bodies.",
+            (None, None) => "The motion is spatial.",
+        },
+    );
     if topology.loops.is_empty() {
         s.add("info", "No closed loop.");
     } else {

@@ -8,8 +8,8 @@ use fourbar::Diagnostic;
 use fourbar::contact::{First, Outline, Second, Spots};
 use fourbar::coordinate::Coordinate;
 use fourbar::force::{Force, Glyph};
-use fourbar::joint::Frame;
-use fourbar::model::{BodyId, JointCoordinate, Model, PointOn};
+use fourbar::joint::{Frame, Stand};
+use fourbar::model::{BodyId, Joint, JointCoordinate, Model, PointOn};
 use fourbar::spec::{ForceFrame, Orientation, PlotSpec, Shape, V3};
 use fourbar::topology::Topology;
 use nalgebra::{Isometry3, Matrix3, Point3, Rotation3, UnitQuaternion, Vector2, Vector3};
@@ -48,7 +48,7 @@ impl<'a> Drawing<'a> {
             "title": model.title,
             "length": model.length,
             "gravity": v3(&model.gravity),
-            "planar_normal": topology.planar.as_ref().map(v3),
+            "planar_normal": plane(model, topology).as_ref().map(v3),
             "ground": {"shapes": ground},
             "bodies": bodies,
             "joints": self.joints(model),
@@ -237,4 +237,37 @@ fn force(model: &Model, name: &str, f: &Force) -> Value {
         }
     }
     out
+}
+/// The normal of the plane in which all bodies move: that of all joints, or of those that alone connect every body with the ground. A pin in
+/// a slot leaves more freedom by itself, which the other joints take away.
+pub(super) fn plane(model: &Model, topology: &Topology) -> Option<Vector3<f64>> {
+    if topology.planar.is_some() {
+        return topology.planar;
+    }
+    let axis = |j: &Joint| model.bodies[j.bodies[0].index()].A * j.F.axis(2);
+    let flat = || model.joints.iter().filter(|j| !j.open).filter_map(|j| Some((j, j.kind.in_plane()?.axis)));
+    let (hinge, _) = flat().find(|(_, stand)| *stand == Stand::Along)?;
+    let n = axis(hinge);
+    let keeps = |(j, stand): &(&Joint, Stand)| match stand {
+        Stand::Along => axis(j).cross(&n).norm() < 1e-9,
+        other => other.holds(axis(j).dot(&n)),
+    };
+    // Bodies that are connected with the ground by joints that keep the plane.
+    let mut joined = vec![false; model.bodies.len()];
+    joined[0] = true;
+    loop {
+        let mut more = false;
+        for (j, _) in flat().filter(keeps) {
+            let [a, b] = j.bodies.map(|b| b.index());
+            if joined[a] != joined[b] {
+                (joined[a], joined[b], more) = (true, true, true);
+            }
+        }
+        if !more {
+            break;
+        }
+    }
+    let k = n.iamax();
+    let towards = if (n[k] > 0.0) == (k != 1) { 1.0 } else { -1.0 };
+    joined.iter().all(|j| *j).then_some(n * towards)
 }

@@ -457,6 +457,9 @@ impl<'a> Reader<'a> {
         if name == "t" {
             return "time functions may be used in drives, constraints and forces".into();
         }
+        if let Some(help) = super::words::name(name) {
+            return help;
+        }
         let base = name.split('.').next().unwrap_or(name);
         if let Scope::State(_) = scope
             && name.contains('.')

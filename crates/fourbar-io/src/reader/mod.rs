@@ -21,6 +21,7 @@ mod sections;
 mod studies;
 mod task;
 mod value;
+mod words;
 
 pub(crate) use problem::Path;
 pub(crate) use record::{Record, Value};

@@ -1,6 +1,7 @@
 //! The problems every part of the reader can meet, worded once.
 
 use super::Reader;
+use super::words::TYPES;
 use crate::keys::Table;
 use crate::places::Span;
 use crate::tree::{Content, Node, SHORT, Text, is_null, shorten};
@@ -57,28 +58,6 @@ impl fmt::Display for Path<'_> {
     }
 }
 
-/// What others call the types of joints and forces.
-const OTHER_WORDS: &[(&str, &str)] = &[
-    ("hinge", "revolute"),
-    ("pin", "revolute"),
-    ("pivot", "revolute"),
-    ("slider", "prismatic"),
-    ("slide", "prismatic"),
-    ("translational", "prismatic"),
-    ("ball", "spherical"),
-    ("socket", "spherical"),
-    ("weld", "fixed"),
-    ("rigid", "fixed"),
-    ("hooke", "universal"),
-    ("cardan", "universal"),
-    ("helical", "screw"),
-    ("link", "distance"),
-    ("damper", "spring"),
-    ("motor", "actuator"),
-    ("cable", "rope"),
-    ("tendon", "rope"),
-];
-
 /// A suggestion, or the list of what is known.
 pub(crate) fn suggest<'a>(word: &str, known: impl Iterator<Item = &'a str> + Clone, list: &str) -> String {
     match nearest(word, known.clone()) {
@@ -117,10 +96,14 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("shape", "shape: [{type: rod, from: [0, 0, 0], to: [0.1, 0, 0], radius: 5 mm}]"),
     ("solid", "solid: {type: box, size: [40 mm, 20 mm, 5 mm], density: 7850}"),
     ("study", "study: {t_end: 2 s, output_step: 10 ms}"),
+    ("results", "results: {columns: [motor.effort, tip, '*.angle']}"),
+    ("view", "view: {plots: [[tip.x, tip.y]], trace: [tip]}"),
+    ("start", "start: {pin.angle: 30 deg}"),
+    ("inertia", "inertia: [1e-4, 1e-5, 1e-4]"),
 ];
 
 /// An example of what a key takes; a word for an axis becomes its vector.
-fn example(key: &str, node: &Node, source: &str) -> Option<String> {
+pub(super) fn example(key: &str, node: &Node, source: &str) -> Option<String> {
     if let Content::Scalar(text) = &node.content {
         let vector = match text.get(source).trim().to_ascii_lowercase().as_str() {
             "x" => Some("[1, 0, 0]"),
@@ -230,7 +213,6 @@ impl Reader<'_> {
             (_, "limits") if table.section == "joints" => {
                 "this joint takes no limits; a `torsion` or `actuator` force with `if(...)` makes a stop, see the cookbook".into()
             }
-            (_, "velocity") if table.section == "drives" => "it is called `speed` here".into(),
             (_, "bodies" | "body") if table.section == "contacts" => {
                 "give the two sides under `between`, such as `between: [{body: ball, radius: 20 mm}, {plane: {}}]`".into()
             }
@@ -241,7 +223,10 @@ impl Reader<'_> {
                 Some((word, value)) if words.clone().any(|w| w == word) => {
                     format!("a space must follow the colon: `{word}: {}`", shorten(value))
                 }
-                _ => suggest(key, words, "known keys:"),
+                _ => {
+                    let known: Vec<&str> = words.clone().collect();
+                    super::words::instead(key, table.section, &known).unwrap_or_else(|| suggest(key, words, "known keys:"))
+                }
             },
         };
         let d = Diagnostic::new("M012", format!("unknown key `{}` in {}", shorten(key), table.title)).help(help).at(path.to_string());
@@ -273,9 +258,13 @@ impl Reader<'_> {
         span: Span,
         path: &Path<'_>,
     ) {
-        let ours = OTHER_WORDS.iter().find(|(other, _)| word.eq_ignore_ascii_case(other)).map(|(_, ours)| *ours);
+        let meant = TYPES.iter().filter(|(other, _)| word.eq_ignore_ascii_case(other)).map(|(_, ours)| *ours);
+        let ours = meant.clone().find(|m| known.clone().any(|k| k == *m)).or_else(|| meant.clone().next());
         let elsewhere = section_of(ours.unwrap_or(word)).filter(|_| what.ends_with(" type"));
         let help = match (ours, elsewhere) {
+            (Some("spring"), _) if word.eq_ignore_ascii_case("damper") && known.clone().any(|k| k == "spring") => {
+                "a damper is a `spring` that has only `damping`".into()
+            }
             (Some(ours), _) if known.clone().any(|k| k == ours) => format!("it is called `{ours}` here"),
             (_, Some(section)) => format!("`{}` belongs under `{section}:`", ours.unwrap_or(word)),
             _ if word.eq_ignore_ascii_case("contact") => contact_help(),

@@ -1,7 +1,7 @@
 //! Reads the value of a key as its table specifies.
 
 use super::expression::Scope;
-use super::problem::comma_inside;
+use super::problem::{comma_inside, example};
 use super::record::{LooseFrame, LoosePlace, Record, Value};
 use super::{Path, Reader};
 use crate::keys::{Expect, FRAME, INTEGRATOR, PLACE, TABLEAU, Table};
@@ -200,7 +200,10 @@ impl Reader<'_> {
 
     pub(crate) fn wrong_count(&mut self, node: &Node, found: usize, expected: &str, path: &Path<'_>) {
         let help = match &node.content {
-            Content::List(items) => comma_inside(items, self.source).unwrap_or_default(),
+            // An example serves where there are too few.
+            Content::List(items) => comma_inside(items, self.source)
+                .or_else(|| example(&path.last(), node, self.source).filter(|_| items.len() < 3))
+                .unwrap_or_default(),
             _ => String::new(),
         };
         let d = Diagnostic::new("M017", format!("`{}` needs {expected}, not {found}", path.last())).help(help).at(path.to_string());

@@ -186,7 +186,7 @@ pub fn read_table(result: &Path) -> Result<Table, Diagnostic> {
     let path = trajectory_of(result);
     let refused = |why: String| {
         Diagnostic::new("U007", format!("`{}` cannot be read as a result: {why}", path.display()))
-            .help("give the folder that `--out` wrote, or its trajectory.csv")
+            .help("give the folder that `fourbar run FILE --out DIR` wrote, or its trajectory.csv")
     };
     let file = open_regular(&path).map_err(refused)?;
     let mut table = Table::read(BufReader::with_capacity(1 << 20, file)).map_err(refused)?;

@@ -389,6 +389,10 @@ impl<'a> Builder<'a> {
         if let Some(&k) = self.joints.get(name) {
             return Some(k);
         }
+        // A joint that is declared and could not be built has been complained about.
+        if !self.errors.is_empty() && self.spec.joints.iter().any(|(declared, _)| declared == name) {
+            return None;
+        }
         let near = nearest(name, self.joints.keys().copied());
         let help = near.map_or("joints between two bodies are declared under `joints:`".to_string(), |n| format!("did you mean `{n}`?"));
         self.error(Diagnostic::new("M108", format!("there is no joint `{name}`")).at(path).name(name).help(help));

@@ -279,7 +279,9 @@ fn drawn(shape: &Shape, on: &dyn Fn(&[f64; 3]) -> PointOn, colour: &str, camera:
             let u = axis.cross(&if axis.x.abs() < 0.9 { Vector3::x() } else { Vector3::y() }).normalize();
             let v = axis.cross(&u);
             let ring = |centre: &Vector3<f64>| {
-                let angles = (0..24).map(|k| f64::from(k) * std::f64::consts::TAU / 24.0);
+                // Seen end on it is a wheel, and looks round.
+                let n = if end_on { 48 } else { 32 };
+                let angles = (0..n).map(|k| f64::from(k) * std::f64::consts::TAU / f64::from(n));
                 angles.map(|a| on(&(centre + (u * a.cos() + v * a.sin()) * *radius).into())).collect::<Vec<_>>()
             };
             let strokes = if end_on { vec![ring(&a)] } else { vec![ring(&a), ring(&b)] };
