@@ -96,6 +96,15 @@ impl Program {
             if absorbed[id] || !(pinned[id] || uses[id] > 0) {
                 continue;
             }
+            // A constant stands before the first row that reads it, wherever it was recorded: equations with other numbers, some
+            // of which vanish, keep their order of rows. Constants of sums have no row.
+            if matches!(ops[id], Op::Const(_)) && !pinned[id] {
+                continue;
+            }
+            if !matches!(ops[id], Op::Add(..) | Op::Scale(..) | Op::Mul(..)) {
+                let (args, n) = Tape::args(&ops[id]);
+                args[..n].iter().for_each(|&a| p.constant(ops, &mut row_of, a));
+            }
             let at = |a: Id| row_of[a as usize];
             let mut pair = |p: &mut Program, a: Id, kind: PairKind, second: u32| {
                 let first = *pair_of.entry((a, kind as u8)).or_insert_with(|| {
@@ -110,7 +119,7 @@ impl Program {
                 Op::Time => Row::Time,
                 Op::Var(j) => Row::Var(j),
                 Op::Param(k) => Row::Param(k),
-                Op::Add(..) | Op::Scale(..) | Op::Mul(..) => p.quad(ops, id as Id, &absorbed, &row_of),
+                Op::Add(..) | Op::Scale(..) | Op::Mul(..) => p.quad(ops, id as Id, &absorbed, &mut row_of),
                 Op::Div(a, b) => Row::Div(at(a), at(b)),
                 Op::Sqrt(a) => Row::Sqrt(at(a)),
                 Op::Pow(a, c) => Row::Pow(at(a), c),
@@ -151,8 +160,16 @@ impl Program {
         p
     }
 
+    /// Gives a constant its row, unless it has one.
+    fn constant(&mut self, ops: &[Op], row_of: &mut [u32], id: Id) {
+        if let (Op::Const(c), u32::MAX) = (ops[id as usize], row_of[id as usize]) {
+            row_of[id as usize] = self.rows.len() as u32;
+            self.rows.push(Row::Const(c));
+        }
+    }
+
     /// Expands a sum with everything it absorbs. An explicit stack, since sums may be very long.
-    fn quad(&mut self, ops: &[Op], root: Id, absorbed: &[bool], row_of: &[u32]) -> Row {
+    fn quad(&mut self, ops: &[Op], root: Id, absorbed: &[bool], row_of: &mut [u32]) -> Row {
         let (lin0, prod0) = (self.lin.len() as u32, self.prod.len() as u32);
         let mut c0 = 0.0;
         let mut stack = vec![(1.0, root)];
@@ -165,7 +182,10 @@ impl Program {
                     stack.push((c, a));
                 }
                 Op::Scale(d, a) if open => stack.push((c * d, a)),
-                Op::Mul(a, b) if open => self.prod.push((c, row_of[a as usize], row_of[b as usize])),
+                Op::Mul(a, b) if open => {
+                    [a, b].into_iter().for_each(|k| self.constant(ops, row_of, k));
+                    self.prod.push((c, row_of[a as usize], row_of[b as usize]));
+                }
                 _ => self.lin.push((c, row_of[id as usize])),
             }
         }

@@ -144,3 +144,23 @@ fn branches_are_refused() {
     let run = Integrator::new(&problem, &problem.zero_state(0.0), Options::default()).expect("a start");
     assert!(Tangents::<1>::new(&run, &[problem.constants()]).is_none());
 }
+
+/// Numbers that vanish, or are recorded and not used, leave the order of what is left as it is.
+#[test]
+fn equations_are_alike_wherever_their_constants_were_recorded() {
+    let recorded = |early: bool| {
+        let problem = Problem::record(&["x", "y"], |t, x, eq: &mut Equations<_>| {
+            let half = fourbar_dae::Node::of(0.5);
+            if early {
+                let _unused = half / (x[0] + t);
+            }
+            let first = x[1].sqr() + 3.0;
+            eq.equation("first", diff(x[0], 1) - half / first.sqrt());
+            eq.equation("second", diff(x[1], 1) + fourbar_dae::Node::of(0.7) / first + half / (x[0].sqr() + 1.0));
+        });
+        problem.expect("equations")
+    };
+    let [early, late] = [true, false].map(recorded);
+    assert!(early.is_like(&late));
+    assert_eq!(early.constants(), late.constants());
+}

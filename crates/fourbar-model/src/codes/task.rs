@@ -74,8 +74,8 @@ pub(crate) const PAGES: &[Page] = &[
     ),
     page(
         "W423",
-        "An extreme is reached several times",
-        "The largest or smallest value of a measure is reached at several instants, with derivatives that differ. A maximum then has a kink as a function of the parameter, because the active instant differs on the two sides. The derivative given is that of the first instant.",
+        "A measure has a kink here",
+        "As a function of the parameter the measure has a kink or a jump at the present value, so that its derivative differs on the two sides. This is so where the largest or smallest value is reached at several instants with derivatives that differ (the derivative given is that of the first instant), and where an event lies exactly at the end of the run or at a row that decides a measure (the derivative given is the mean of both sides). `fourbar sweep` over the parameter shows the kink.",
     ),
     page(
         "W424",
