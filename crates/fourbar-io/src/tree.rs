@@ -348,17 +348,17 @@ impl Builder<'_> {
                     format!("a space must follow the colon: `{}: {}`", shorten(key), shorten(value))
                 }
                 _ if !line.is_empty() && !line.contains([' ', ':', '{', '[', '"', '\'']) => format!("a key ends with a colon: `{word}:`"),
-                _ => return MALFORMED.into(),
+                _ => MALFORMED.into(),
             },
             i if i.contains("mapping values are not allowed") => match line.split_once(": ") {
                 Some(parts) if !parts.1.contains(['{', '[', '"', '\'']) && parts.1.contains(':') => quoted(parts),
-                _ => return MALFORMED.into(),
+                _ => MALFORMED.into(),
             },
             i if i.contains("flow") => {
                 "a bracket or brace is not closed before this place, or a comma is missing; units stand at each number: `[0, 0, 100 mm]`"
                     .into()
             }
-            _ => return MALFORMED.into(),
+            _ => MALFORMED.into(),
         }
     }
 
