@@ -178,7 +178,7 @@ pub fn prepare<'m>(model: &'m Model, study: &Study, wanted: WantedColumns) -> Re
         times: study.output_times().collect(),
         ends: model.time_marks(study.t_end),
         fixed: study.fixed_step(),
-        little: fourbar::integrator::little_energy(model, tau),
+        little: fourbar::judge::little_energy(model, tau),
         now,
         wanted,
         tol,

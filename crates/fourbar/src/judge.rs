@@ -11,7 +11,6 @@ use crate::analysis::assembly::gaps;
 use crate::constraint::ConstraintSet;
 use crate::diagnostic::{Diagnostic, number};
 use crate::force::eval;
-use crate::integrator::little_energy;
 use crate::model::{JointCoordinate, Model};
 use crate::motion::{Instant, Reaction};
 use crate::settings::{Analysis, Study};
@@ -142,6 +141,13 @@ pub struct Judge<'m> {
     /// Whether all work is that of forces, which rows show.
     shown: bool,
     book: Book,
+}
+
+/// Energy that counts as small where errors of work are measured: a thousandth of what all masses have at a characteristic length in the
+/// time `tau`.
+pub fn little_energy(model: &Model, tau: f64) -> f64 {
+    let mass: f64 = model.bodies.iter().skip(1).map(|b| b.mass).sum();
+    1e-3 * mass * (model.length / tau).powi(2)
 }
 
 impl<'m> Judge<'m> {

@@ -135,6 +135,9 @@ joints:
 study: {t_end: 1.09, output_step: 0.01}
 ";
 
+/// Events in their order, and where the bodies are at the end.
+type Outcome = (Vec<(String, Kind)>, Vec<f64>);
+
 #[test]
 fn what_happens_together_is_decided_together() {
     for (name, text) in [
@@ -145,7 +148,7 @@ fn what_happens_together_is_decided_together() {
         ("rope and stop", ROPE_AND_STOP),
     ] {
         let model = parse(text);
-        let mut first: Option<(Vec<(String, Kind)>, Vec<f64>)> = None;
+        let mut first: Option<Outcome> = None;
         for f in ["lie", "grcr", "dca", "natural"] {
             let (report, rows) = run_with(&model, f);
             balances(&rows, &format!("{name}, {f}"));

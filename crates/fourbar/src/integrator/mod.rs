@@ -15,7 +15,6 @@ mod work;
 pub use crate::settings::{DEFAULT_TOL, LEAST_TOL, least_tolerance, number, positive, tau, tolerance, usual_tolerance, word};
 
 use crate::diagnostic::Diagnostic;
-use crate::model::Model;
 
 /// An implicit one-step or two-step method for the index-3 equations.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -55,10 +54,3 @@ impl Method {
 
 /// Bodies that have come so many characteristic lengths leave no digits for the joints: runs give up there.
 pub const FLUNG: f64 = 1e12;
-
-/// Energy that counts as small where errors of work are measured: a thousandth of what all masses have at a characteristic length in the
-/// time `tau`.
-pub fn little_energy(model: &Model, tau: f64) -> f64 {
-    let mass: f64 = model.bodies.iter().skip(1).map(|b| b.mass).sum();
-    1e-3 * mass * (model.length / tau).powi(2)
-}
