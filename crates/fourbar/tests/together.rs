@@ -251,3 +251,93 @@ study: {t_end: 0.05, output_step: 5 ms}",
         assert!(run_with(&model, f).0.events.is_empty(), "{f}");
     }
 }
+
+/// The angle at the end of a disk that a torque turns against friction that sticks, by short steps.
+fn dragged(inertia: f64, bound: f64, torque: impl Fn(f64) -> f64, end: f64) -> f64 {
+    let h = 1e-5;
+    let (mut angle, mut speed) = (0.0_f64, 0.0_f64);
+    for k in 0..(end / h).round() as usize {
+        let torque = torque((k as f64 + 0.5) * h);
+        let direction = if speed == 0.0 { torque.signum() } else { speed.signum() };
+        if speed == 0.0 && torque.abs() <= bound {
+            continue;
+        }
+        let next = speed + h * (torque - direction * bound) / inertia;
+        let next = if next * direction < 0.0 { 0.0 } else { next };
+        angle += 0.5 * h * (speed + next);
+        speed = next;
+    }
+    angle
+}
+
+/// A torque that exceeds friction for moments only slips at every one of them, however long everything rests between.
+#[test]
+fn short_slips_between_long_rests_are_met() {
+    for [mean, amplitude, pace] in
+        [[0.3, 0.31, 20.0], [0.3, 0.4, 20.0], [0.0, 0.61, 20.0], [0.5, 0.2, 50.0], [0.45, 0.17, 31.0], [0.1, 0.52, 12.3]]
+    {
+        let model = parse(&format!(
+            "
+fourbar: 1
+gravity: [0, 0, -9.81]
+bodies: {{disk: {{mass: 1, inertia: [0.02, 0.02, 0.02]}}}}
+joints: {{pin: {{type: revolute, bodies: [ground, disk], at: [0, 0, 0], axis: [0, 0, 1]}}}}
+forces:
+  motor: {{type: actuator, joint: pin, effort: '{mean} + {amplitude}*sin({pace}*t)'}}
+  brake: {{type: friction, joint: pin, stick: true, preload: 0.6}}
+study: {{t_end: 3, output_step: 0.01}}"
+        ));
+        let wanted = dragged(0.02, 0.6, |t| mean + amplitude * (pace * t).sin(), 3.0);
+        for f in ["auto", "lie", "grcr", "dca", "natural"] {
+            let mut rows = Trajectory::default();
+            let study = Study { formulation: Some(f.into()), ..Study::of(&model) };
+            study::run(&model, &study, &mut rows).unwrap_or_else(|e| panic!("{f}: {}", e.diagnostic));
+            let found = last(&rows, "pin.angle");
+            assert!(
+                (found - wanted).abs() < 0.01 * wanted.abs() + 1e-5,
+                "{mean} + {amplitude} sin({pace} t), {f}: {found} instead of {wanted}"
+            );
+        }
+    }
+}
+
+/// Friction in three places on one motion holds no more in each than its bound, with gravity and without.
+#[test]
+fn shared_friction_stays_within_its_bounds() {
+    let text = |gravity: &str| {
+        format!(
+            "
+fourbar: 1
+gravity: {gravity}
+bodies:
+  a: {{mass: 1, inertia: [0.01, 0.01, 0.01]}}
+  b: {{mass: 1, inertia: [0.01, 0.01, 0.01], at: [0.3, 0, 0]}}
+  c: {{mass: 1, inertia: [0.01, 0.01, 0.01], at: [0.6, 0, 0]}}
+joints:
+  jc: {{type: revolute, bodies: [ground, c], at: [0.6, 0, 0], axis: [0, 0, 1]}}
+  ja: {{type: revolute, bodies: [ground, a], at: [0, 0, 0], axis: [0, 0, 1]}}
+  jb: {{type: revolute, bodies: [ground, b], at: [0.3, 0, 0], axis: [0, 0, 1]}}
+  g: {{type: gear, joints: [ja, jb], ratio: -1}}
+  g2: {{type: gear, joints: [ja, jc], ratio: -2}}
+forces:
+  m: {{type: actuator, joint: ja, effort: '1.5*cos(3*t)'}}
+  fa: {{type: friction, joint: ja, stick: true, preload: 0.9}}
+  fb: {{type: friction, joint: jb, stick: true, preload: 0.2}}
+  fc: {{type: friction, joint: jc, stick: true, preload: 0.1}}
+study: {{t_end: 4, output_step: 0.05}}"
+        )
+    };
+    let mut ends = Vec::new();
+    for gravity in ["[0, 0, 0]", "[0, 0, -9.81]"] {
+        let model = parse(&text(gravity));
+        for f in ["lie", "grcr", "dca", "natural"] {
+            let (_, rows) = run_with(&model, f);
+            for (column, bound) in [("fa.effort", 0.9), ("fb.effort", 0.2), ("fc.effort", 0.1)] {
+                let most = rows.column(column).expect("a column").iter().fold(0.0_f64, |m, x| m.max(x.abs()));
+                assert!(most <= bound * (1.0 + 1e-6), "gravity {gravity}, {f}: {column} {most}");
+            }
+            ends.push(last(&rows, "ja.angle"));
+        }
+    }
+    assert!(ends.iter().all(|x| (x - ends[0]).abs() < 1e-5), "{ends:?}");
+}

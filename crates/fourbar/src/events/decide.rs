@@ -169,7 +169,7 @@ impl Eventful {
                 }
                 None => {
                     // One by one they may have been decided so that one contradicts the other.
-                    if self.contradicts(&at_rest, now) && self.decide_together(&candidates, &at_rest, left, state) {
+                    if self.contradicts(&at_rest, state, now) && self.decide_together(&candidates, &at_rest, left, state) {
                         return Ok(());
                     }
                     self.pin(&model, state, now);
@@ -181,9 +181,11 @@ impl Eventful {
     }
 
     /// Whether a joint at rest is accelerated against the direction in which its friction has it slide.
-    fn contradicts(&self, at_rest: &[usize], now: &Instant) -> bool {
+    fn contradicts(&self, at_rest: &[usize], state: &Configuration, now: &Instant) -> bool {
         let base = &*self.base;
-        let top = now.a.iter().fold(base.gravity.norm(), |s, a| s.max(a.v.norm()).max(base.length * a.w.norm()));
+        // Beside what the forces would do without limits, what they do is rounding where all is held.
+        let open = self.open_accelerations(state).unwrap_or_default();
+        let top = now.a.iter().chain(&open).fold(base.gravity.norm(), |s, a| s.max(a.v.norm()).max(base.length * a.w.norm()));
         at_rest.iter().any(|&k| {
             let (Friction::Slides(direction), Some(f)) = (self.frictions[k].1, base.forces[self.frictions[k].0].1.sticks()) else {
                 return false;
@@ -191,6 +193,23 @@ impl Eventful {
             let (joint, which) = (&base.joints[f.joint], f.coordinate(base));
             let unit = if which == JointCoordinate::Angle { base.length } else { 1.0 };
             joint.coordinate(which).is_some_and(|y| direction * unit * rates(joint, &y, now)[1] < -AGAINST * top.max(f64::MIN_POSITIVE))
+        })
+    }
+
+    /// Whether friction that holds in the present mode is asked for more than its bound. Several that hold one motion share its load, and
+    /// that share need not be the one by which the mode was chosen.
+    fn exceeds(&self, at_rest: &[usize], now: &Instant) -> bool {
+        let base = &*self.base;
+        let (mode, by) = self.present_mode();
+        let first = base.drives_of(&mode).len();
+        at_rest.iter().any(|&k| {
+            let (Some(f), Some(place)) = (base.forces[self.frictions[k].0].1.sticks(), by.iter().position(|b| *b == HeldBy::Friction(k)))
+            else {
+                return false;
+            };
+            let effort = now.efforts[first + place].abs();
+            let bound = f.bound(base, load_across(base, f.joint, &now.q, &now.reactions[f.joint]));
+            effort - bound > 1e-9 * bound.max(effort)
         })
     }
 
@@ -232,10 +251,11 @@ impl Eventful {
             if (&self.closed, &self.frictions) == (&was.0, &was.1) {
                 let model = base.in_mode(&self.present_mode().0);
                 let evaluated = Evaluation::new(&model, state).map_err(|e| e.cause().clone())?;
-                if self.contradicts(at_rest, evaluated.instant()) {
+                let now = evaluated.instant();
+                if self.contradicts(at_rest, state, now) || self.exceeds(at_rest, now) {
                     return Ok(false);
                 }
-                self.pin(&model, state, evaluated.instant());
+                self.pin(&model, state, now);
                 return Ok(true);
             }
         }

@@ -14,6 +14,8 @@ use crate::trajectory::rates;
 
 /// Parts of a step at whose ends what is watched is looked at, at least.
 const LOOKS: usize = 5;
+/// So many times as many for magnitudes of what changes its sign.
+const CORNERS: usize = 4;
 /// Where the sign behind a zero at the start of a step is taken, in shares of the step.
 const PROBE: f64 = 1e-4;
 /// Where a gap is looked at that may sink from the start of a step on, in shares of the step.
@@ -365,17 +367,23 @@ impl Eventful {
         Ok(())
     }
 
-    /// In how many parts a step is looked at, so that what events read of time is told by its values at their ends.
+    /// In how many parts a step is looked at, so that what events and watched loads read of time is told by its values at their ends.
     fn parts(&self, from: &Instant, h: f64) -> usize {
         let base = &*self.base;
-        let of_time = self.watched.iter().filter_map(|w| match w.what {
-            Watched::Event(k) => Some(&base.events[k].when).filter(|law| law.variables.contains(&Variable::Time)),
+        let parts = |law: &StateLaw| match law.variables.contains(&Variable::Time) {
+            true => dips::parts(LOOKS, &|share| law_value(base, law, &Plain { t: from.t + share * h, ..from.plain(&[]) }, (0.0, 0.0))),
+            false => LOOKS,
+        };
+        let events = self.watched.iter().filter_map(|w| match w.what {
+            Watched::Event(k) => Some(parts(&base.events[k].when)),
             _ => None,
         });
-        let parts = |law: &StateLaw| {
-            dips::parts(LOOKS, &|share| law_value(base, law, &Plain { t: from.t + share * h, ..from.plain(&[]) }, (0.0, 0.0)))
-        };
-        of_time.map(parts).max().unwrap_or(LOOKS)
+        // Loads follow forces of time, also where all is at rest and steps are long. Their magnitudes have a corner at every change of sign,
+        // beside which values tell less.
+        let acting = base.forces.iter().zip(&self.forces).filter(|(_, acts)| **acts && self.watches_loads());
+        let laws = acting.flat_map(|((_, f), _)| f.touches().laws);
+        let loads = laws.filter(|law| law.variables.contains(&Variable::Time)).map(|law| CORNERS * parts(law));
+        events.chain(loads).max().unwrap_or(LOOKS)
     }
 
     /// Values of something watched at the samples of a step but the first, with those between them at which it is on the other side of zero than
