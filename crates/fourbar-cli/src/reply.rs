@@ -42,6 +42,11 @@ impl Reply {
     /// Exit code of an interrupted run.
     pub const INTERRUPTED: u8 = crate::stop::EXIT;
 
+    /// The answer of what was interrupted before there was anything to say.
+    pub fn interrupted() -> Self {
+        Self { text: "interrupted before the first case was computed\n".into(), exit: Self::INTERRUPTED, ..Self::default() }
+    }
+
     /// An answer in text and fields.
     pub fn new(text: String, fields: Value) -> Self {
         let fields = if let Value::Object(fields) = fields { fields } else { Map::new() };

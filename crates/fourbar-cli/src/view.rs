@@ -58,6 +58,8 @@ pub struct Source {
     mode: Option<u16>,
     /// Why it ended early.
     pub problems: Vec<Diagnostic>,
+    /// Whether the run was interrupted: it ends before its time.
+    pub interrupted: bool,
 }
 
 /// Runs the verb.
@@ -109,7 +111,7 @@ pub fn view(args: &ViewArgs, screen: &Screen) -> Result<Reply, Stop> {
     );
     let problems = sources.iter().flat_map(|s| &s.problems).chain(&written.warnings);
     reply.notes = first.input.notes(problems);
-    reply.exit = exit_code(reply.notes.list.iter());
+    reply.exit = if sources.iter().any(|s| s.interrupted) { Reply::INTERRUPTED } else { exit_code(reply.notes.list.iter()) };
     Ok(reply)
 }
 
@@ -182,7 +184,7 @@ pub fn is_result(path: &Path) -> bool {
 fn stored(path: &Path, large: bool) -> Result<Source, Stop> {
     let Stored { label, table, summary, model, set } = read_stored(path)?;
     let input = load_with(&model.to_string_lossy(), &set, large)?;
-    Ok(Source { input, label, table, summary, mode: None, problems: Vec::new() })
+    Ok(Source { input, label, table, summary, mode: None, problems: Vec::new(), interrupted: false })
 }
 
 /// A mechanism that is run first.
@@ -223,7 +225,9 @@ fn ran(input: Input, study: Study, set: &[(String, String)], screen: &Screen) ->
         return Err(task.input.stop(&d));
     }
     let label = label(&task);
-    Ok(Source { table: Table::from(&gathered), summary: summary(&task, &done), label, mode: task.study.mode, input: task.input, problems })
+    let summary = summary(&task, &done);
+    let (mode, interrupted) = (task.study.mode, done.interrupted);
+    Ok(Source { table: Table::from(&gathered), summary, label, mode, input: task.input, problems, interrupted })
 }
 
 /// What a run said, with the warnings of its file and the reason of an early end.

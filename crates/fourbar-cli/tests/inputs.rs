@@ -62,6 +62,7 @@ fn wrong_inputs_are_refused_by_name() {
         ("words.csv", "0, 1\n0.1, high\n"),
         ("empty.csv", ""),
         ("large.csv", "0, 1\n0.1, 30\n"),
+        ("units.csv", "0 s, 1 V\n0.1, 3\n"),
     ] {
         std::fs::write(f.join(file), text).expect("the file");
     }
@@ -78,6 +79,8 @@ fn wrong_inputs_are_refused_by_name() {
         ("voltage=empty.csv", "U321", "1 points"),
         ("voltage=none.csv", "U321", "none.csv"),
         ("voltage=large.csv", "U320", "range"),
+        ("voltage=units.csv", "U321", "0 s, 1 V"),
+        ("voltage=24.00000001", "U320", "24.00000001"),
     ] {
         for verb in ["run", "verify", "view"] {
             let output = fourbar(&f, &[verb, MODEL, "--t-end", "0.01", "--input", input, "--json"]);
@@ -124,4 +127,17 @@ fn a_run_with_a_table_is_resumed_as_if_nothing_had_happened() {
     let read = |folder: &str| std::fs::read_to_string(f.join(folder).join("trajectory.csv")).expect("the trajectory");
     let (a, b) = (column(&read("stopped"), "voltage"), column(&read("direct"), "voltage"));
     assert!(a.len() == b.len() && a == b, "the inputs differ");
+}
+
+#[test]
+fn tables_of_spreadsheets_are_read_and_inputs_are_given_once() {
+    let f = folder("inputs_marked");
+    std::fs::write(f.join("marked.csv"), "\u{feff}time;voltage\n0;12\n0.005;6\n").expect("the file");
+    let output = fourbar(&f, &["run", MODEL, "--t-end", "0.01", "--input", "voltage=marked.csv", "--out", "marked"]);
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    let rows = std::fs::read_to_string(f.join("marked/trajectory.csv")).expect("the rows");
+    let v = column(&rows, "voltage");
+    assert_eq!((v.first(), v.last()), (Some(&12.0), Some(&6.0)));
+    let output = fourbar(&f, &["run", MODEL, "--t-end", "0.01", "--input", "voltage=3", "--input", "voltage=4", "--json"]);
+    assert!(output.status.code() == Some(2) && json(&output).to_string().contains("given twice"), "{output:?}");
 }

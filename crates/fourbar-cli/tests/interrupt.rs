@@ -67,4 +67,14 @@ fn an_interrupt_ends_every_command_within_a_second() {
     check(&["check", "chain.yaml", "--all"], 150, "-TERM");
     check(&[&["verify", "a02_n_fourbar_N40", "--patience", "60"], &long[..2]].concat(), 300, "-TERM");
     assert!(caught >= 10, "only {caught} commands were still at work");
+    // What was begun is shown or left out, and the exit code says that it is not whole.
+    for arguments in [
+        &["view", "jansen_leg", "--t-end", "5000", "--no-open", "-o", "page.html"][..],
+        &["optimize", "fourbar", "--vary", "crank_length=60..90mm", "--minimize", "max(abs(motor.effort))", "--t-end", "500"],
+        &["tolerance", "fourbar", "--vary", "crank_length=60..90mm", "--measure", "m=max(abs(motor.effort))", "--t-end", "500"],
+    ] {
+        if let Some((code, _)) = interrupted(&f, arguments, 500, "-INT") {
+            assert!(code.is_none_or(|c| c == 130), "{arguments:?}: exit code {code:?}");
+        }
+    }
 }

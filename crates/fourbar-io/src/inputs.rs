@@ -11,6 +11,12 @@ const MOST: u64 = 64 << 20;
 
 /// Reads `NAME=VALUE` and `NAME=FILE.csv` (or `FILE.csv:hold`, `FILE.csv:linear`) for the inputs of a model.
 pub fn read_inputs(model: &Model, given: &[(String, String)]) -> Result<Vec<(String, Course)>, Diagnostic> {
+    for (k, (name, _)) in given.iter().enumerate() {
+        if given[..k].iter().any(|(before, _)| before == name) {
+            let d = Diagnostic::new("U325", format!("input `{name}` is given twice: the first value would be without effect")).name(name);
+            return Err(d.help("keep one of them; a table `NAME=FILE.csv` gives values that change with time"));
+        }
+    }
     given.iter().map(|(name, text)| Ok((name.clone(), course(model, name, text)?))).collect()
 }
 
@@ -47,6 +53,9 @@ fn table(name: &str, file: &str, between: Between) -> Result<Course, Diagnostic>
     };
     let text = read_text_bounded(Path::new(file), MOST).map_err(|e| refuse(format!("cannot be read: {e}")))?;
     let (mut t, mut value) = (Vec::new(), Vec::new());
+    // Spreadsheets begin their files with a mark of the byte order.
+    let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
+    let mut headed = false;
     for (k, line) in text.lines().enumerate() {
         let line = line.trim();
         if line.is_empty() || line.starts_with('#') {
@@ -66,8 +75,11 @@ fn table(name: &str, file: &str, between: Between) -> Result<Course, Diagnostic>
                 t.push(a);
                 value.push(b);
             }
-            // A heading.
-            [] if t.is_empty() && k == 0 => {}
+            // A heading has names; a word that begins like a number is one, with a unit or a mistake.
+            [] if t.is_empty() && !headed && !words.iter().any(|w| w.starts_with(|c: char| c.is_ascii_digit() || "+-.".contains(c))) => {
+                headed = true;
+            }
+            [] if t.is_empty() => return Err(refuse(format!("has no plain numbers in line {}: `{line}`", k + 1))),
             _ => return Err(refuse(format!("does not have two numbers in line {}", k + 1))),
         }
     }

@@ -208,9 +208,11 @@ pub fn allowed(model: &Model, input: usize, value: f64) -> Result<(), Diagnostic
     if i.allows(value) {
         return Ok(());
     }
-    let (low, high) = (number(i.range[0]), number(i.range[1]));
+    let [low, high] = i.range.map(number);
     let what = if value.is_finite() { format!("outside its range from {low} to {high}") } else { "not a finite number".to_string() };
-    Err(Diagnostic::new("U320", format!("input `{}` cannot be {}, which is {what}", i.name, number(value)))
+    // All digits where fewer would show the limit itself.
+    let shown = Some(number(value)).filter(|shown| *shown != low && *shown != high).unwrap_or_else(|| value.to_string());
+    Err(Diagnostic::new("U320", format!("input `{}` cannot be {shown}, which is {what}", i.name))
         .name(&i.name)
         .help("give a value inside the `range` that the mechanism states"))
 }

@@ -462,3 +462,56 @@ fn tables_over_time_are_met_exactly_in_runs() {
     let failed = fourbar::study::run(&model, &too_much, &mut fourbar::Trajectory::default()).expect_err("out of range");
     assert_eq!(code(*failed.diagnostic), "U320");
 }
+
+/// A state whose rate is a difference of equal sizes consists of rounding: nobody can know it relative to itself, and no step may be
+/// shortened for it.
+#[test]
+fn states_that_consist_of_rounding_do_not_shorten_steps() {
+    let seed = std::env::var("FOURBAR_SEED").ok().and_then(|s| s.parse().ok()).unwrap_or(0x5e_u64);
+    println!("seed {seed} (set FOURBAR_SEED to draw others)");
+    let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+    for _ in 0..3 {
+        let turn = 3.0 * random.number();
+        let (s, c) = turn.sin_cos();
+        let length = 0.5 + 0.4 * random.number();
+        // A double pendulum about axes across which it does not move; the state integrates its offset from that plane.
+        let text = format!(
+            "fourbar: 1
+gravity: [0, {}, {}]
+bodies:
+  a: {{mass: 1, inertia: [0.1, 0.1, 0.1], at: [{}, 0, 0]}}
+  b: {{mass: 1, inertia: [0.1, 0.1, 0.1], at: [{}, 0, 0]}}
+joints:
+  p: {{type: revolute, bodies: [ground, a], at: [0, 0, 0], axis: [0, {c}, {s}]}}
+  q: {{type: revolute, bodies: [a, b], at: [{length}, 0, 0], axis: [0, {c}, {s}]}}
+points: {{tip: {{body: b, at: [{}, 0, 0]}}}}
+states: {{off: {{rate: '({c})*tip.y + ({s})*tip.z'}}}}
+study: {{t_end: 1, output_step: 0.1}}
+",
+            9.81 * s,
+            -9.81 * c,
+            0.5 * length,
+            1.5 * length,
+            0.5 * length,
+        );
+        let model = parse(&text);
+        for (formulation, integrator) in [
+            ("lie", "dop853"),
+            ("se3", "dopri5"),
+            ("dca", "dopri5"),
+            ("grcr", "dop853"),
+            ("grcr", "radau"),
+            ("ra", "radau"),
+            ("ra", "gen-alpha"),
+        ] {
+            let what = format!("{formulation} {integrator}, turned by {turn} rad, links of {length} m, seed {seed}");
+            let tol = Some(1e-7);
+            let (trajectory, report) = fourbar_testing::common::run(&model, &Study { tol, ..by(&model, formulation, integrator) });
+            let steps = report.work.iter().find(|w| w.0 == "steps").map_or(0.0, |w| w.1);
+            let most = if integrator == "gen-alpha" { 20_000.0 } else { 500.0 };
+            assert!(steps > 5.0 && steps < most, "{what}: {steps} steps");
+            let off = trajectory.column("off").unwrap_or_default();
+            assert!(off.iter().all(|x| x.abs() < 1e-8), "{what}: {off:?}");
+        }
+    }
+}

@@ -112,3 +112,36 @@ fn errors_of_shipped_models_drawn_at_random_are_within_their_tolerance() {
     }
     assert!(measured > 5, "{measured}");
 }
+
+/// Rows that are redundant give way in the stages of a step. How they do so must not jump with the pose: it was an error of the motion that
+/// no tolerance lowered.
+#[test]
+fn redundant_loops_keep_tight_tolerances_in_lie_groups() {
+    let seed = std::env::var("FOURBAR_SEED").ok().and_then(|s| s.parse().ok()).unwrap_or(0x33_u64);
+    println!("seed {seed} (set FOURBAR_SEED to draw others)");
+    let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+    let text = include_str!("../../../models/fourbar_3d.yaml");
+    let mut measured = 0;
+    for draw in 0..4 {
+        let mut between = |low: f64, high: f64| low + (0.5 + 0.5 * random.number()) * (high - low);
+        // The first is the shipped one.
+        let [start, lean, width] =
+            if draw == 0 { [100.0, 55.0, 20.0] } else { [between(60.0, 140.0), between(0.0, 90.0), between(5.0, 40.0)] };
+        let drawn = text
+            .replace("start: 100 deg", &format!("start: {start} deg"))
+            .replace("lean: 55 deg", &format!("lean: {lean} deg"))
+            .replace("width: 20 mm", &format!("width: {width} mm"));
+        assert!(draw == 0 || drawn != text);
+        let Ok(case) = Case::new(parse(&drawn), Some(1.5), PATIENCE) else { continue };
+        for (info, integrator, _) in methods().filter(|(f, i, _)| ["lie", "se3", "so3xr3"].contains(&f.name) && *i == "dop853") {
+            for tol in [1e-8, 1e-10] {
+                let what = format!("start {start} deg, lean {lean} deg, width {width} mm, {} {tol:e}, seed {seed}", info.name);
+                let m = case.measure(info, integrator, tol, PATIENCE).unwrap_or_else(|d| panic!("{what}: {d}"));
+                println!("{what}: {:.1e}, ratio {:.2}", m.error, m.ratio);
+                assert!(m.ratio < ALLOWED || m.error < 1e-11, "{what}: {m:?}");
+                measured += 1;
+            }
+        }
+    }
+    assert!(measured >= 18, "{measured}");
+}

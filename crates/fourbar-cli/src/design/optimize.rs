@@ -120,7 +120,7 @@ pub fn optimize(args: &OptimizeArgs, screen: &Screen) -> Result<Reply, Stop> {
     let interrupted = screen.interrupted();
     let reasons = reasons.into_inner().unwrap_or_default();
     let Some(solution) = solution else {
-        let why = reasons.values().max_by_key(|(n, _)| *n).map_or("the search was interrupted".into(), |(_, m)| m.clone());
+        let Some((_, why)) = reasons.values().max_by_key(|(n, _)| *n).filter(|_| !interrupted) else { return Ok(Reply::interrupted()) };
         return Err(subject.input.stop(
             &Diagnostic::new("S440", format!("no case could be computed: {why}"))
                 .help("narrow the bounds around the values of the file, which can be assembled"),

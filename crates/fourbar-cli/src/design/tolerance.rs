@@ -80,7 +80,7 @@ pub fn tolerance(args: &ToleranceArgs, screen: &Screen) -> Result<Reply, Stop> {
         return Err(subject.input.stop(d));
     }
     let Some(nominal) = nominal else {
-        return Err(Diagnostic::new("S440", "the run was interrupted before its first case").into());
+        return Ok(Reply::interrupted());
     };
     let searched = subject.measures.len();
     let exact = Exact { subject: &subject, names: &names, goals: searched, searched, sign: 1.0 };

@@ -30,9 +30,9 @@ const ROUNDS: usize = 12;
 const FRICTION_ROUNDS: usize = 40;
 /// Above this pivot what two solves leave of the compliance is usually far below the error of a step.
 const WELL_DEFINED: f64 = 1e-2;
-/// Compliance is taken back until the next term would be below this share of the multipliers, as long as each term is below `FALLING` of the
-/// one before: the modes of long chains, none of whose rows is nearly dependent, are as weak as the inverse square of their length and
-/// need several terms; modes that do not fall are those of rows which depend on others. At most so many terms.
+/// Compliance is taken back until the next term would do less than this share to the motion of what the first did, as long as each term does
+/// less than `FALLING` of the one before: the modes of long chains, none of whose rows is nearly dependent, are as weak as the inverse square
+/// of their length and need several terms; modes that do not fall are those of rows which depend on others. At most so many terms.
 const TAKEN_BACK: f64 = 1e-14;
 const FALLING: f64 = 0.5;
 const TERMS: usize = 12;
@@ -345,23 +345,21 @@ impl<'m> Equations<'m> {
     /// Solves for the multipliers of the right-hand side in `x`, into `out`, and takes back what the compliance of the rows leaves of them:
     /// at least twice where they are `polish`ed.
     pub fn solve_firmly(&mut self, polish: bool, out: &mut [f64]) {
-        self.p.schur.solve(&mut self.p.x);
+        let first = self.solve_for_motion();
         out.copy_from_slice(&self.p.x);
         // (S0 + eps) x = b leaves eps x of b: what the compliance took is solved for again. Left as it is, it would be an error across
         // the constraints that turns into one along them from step to step.
         let least = if self.regular_pivot.0 > WELL_DEFINED && !polish { 1 } else { 2 };
-        let first = self.size_of_rows();
         let mut last = first;
         for term in 1..=TERMS {
             for (x, e) in self.p.x.iter_mut().zip(&self.eps) {
                 *x *= e;
             }
-            self.p.schur.solve(&mut self.p.x);
+            let now = self.solve_for_motion();
             for (l, x) in out.iter_mut().zip(&self.p.x) {
                 *l += x;
             }
-            let now = self.size_of_rows();
-            let goes_on = now * now > TAKEN_BACK * first * last && now < FALLING * last;
+            let goes_on = now * now > TAKEN_BACK * TAKEN_BACK * first * last && now < FALLING * FALLING * last;
             if term >= least && !goes_on {
                 break;
             }
@@ -369,9 +367,13 @@ impl<'m> Equations<'m> {
         }
     }
 
-    /// Size of the multipliers in `x` in the metric of the compliance, which is that of the diagonal.
-    fn size_of_rows(&self) -> f64 {
-        self.p.x.iter().zip(&self.eps).map(|(x, e)| e * x * x).sum::<f64>().sqrt()
+    /// Solves for the multipliers of the right-hand side in `x`; gives the square of what they do to the motion, in the metric of the masses.
+    /// Multipliers of rows that contradict each other do nothing to it, however large they are.
+    fn solve_for_motion(&mut self) -> f64 {
+        self.rhs.copy_from_slice(&self.p.x);
+        self.p.schur.solve(&mut self.p.x);
+        // x S0 x, with (S0 + eps) x = b.
+        self.p.x.iter().zip(self.rhs.iter().zip(&self.eps)).map(|(x, (b, e))| x * (b - e * x)).sum::<f64>().max(0.0)
     }
 
     fn iterate_index1(&mut self, q: &[Pose], v: &[Twist], turns: &[f64], t: f64, a: &mut [Twist], lambda: &mut [f64]) {

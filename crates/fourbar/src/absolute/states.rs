@@ -7,8 +7,15 @@ use crate::coordinate::PoseOf;
 use crate::force::bodies_read;
 use crate::force::eval::{Plain, States, VelocityOf};
 use crate::model::Model;
+use crate::random::Random;
+use crate::state::Configuration;
 use fourbar_math::{Dual, Taylor};
+use nalgebra::Vector3;
 
+/// Rounding of a pose or velocity relative to its size, with what steps add to it.
+const NOISE: f64 = 1e-14;
+/// Directions in which rates are asked for their slopes.
+const DIRECTIONS: usize = 8;
 /// Iterations at one place, at most.
 const ITERATIONS: usize = 25;
 /// Convergence slower than this requires a fresh matrix.
@@ -66,6 +73,61 @@ impl States<Dual> for Sloped<'_> {
     fn auxiliary(&self, k: usize) -> Dual {
         Taylor::with_slope(self.plain.z[k], if k == self.which { 1.0 } else { 0.0 })
     }
+}
+
+/// The plain state, moved in a random direction by the size of the mechanism, and its velocities by that size in a second.
+struct Shaken<'a> {
+    plain: &'a Plain<'a>,
+    length: f64,
+    tau: f64,
+    moves: &'a [[Vector3<f64>; 4]],
+}
+
+impl States<Dual> for Shaken<'_> {
+    fn time(&self) -> f64 {
+        self.plain.t
+    }
+    fn pose(&self, b: usize) -> PoseOf<Dual> {
+        let (q, [r, turn, ..]) = (self.plain.pose(b), &self.moves[b]);
+        let (dr, dA) = (r * self.length.max(q.r.norm()), q.A * turn.cross_matrix());
+        PoseOf { r: q.r.zip_map(&dr, Taylor::with_slope), A: q.A.zip_map(&dA, Taylor::with_slope) }
+    }
+    fn velocity(&self, b: usize) -> VelocityOf<Dual> {
+        let (v, [.., dv, dw]) = (self.plain.velocity(b), &self.moves[b]);
+        let (dv, dw) = (dv * (self.length / self.tau).max(v.v.norm()), dw * (1.0 / self.tau).max(v.w.norm()));
+        VelocityOf { v: v.v.zip_map(&dv, Taylor::with_slope), w: v.w.zip_map(&dw, Taylor::with_slope) }
+    }
+    fn turn(&self, memory: usize) -> f64 {
+        self.plain.turn(memory)
+    }
+    fn load(&self, joint: usize) -> Dual {
+        Taylor::with_slope(self.plain.load(joint), 0.0)
+    }
+    fn auxiliary(&self, k: usize) -> Dual {
+        Taylor::with_slope(self.plain.z[k], self.plain.z[k])
+    }
+}
+
+/// What rounding of poses and velocities does to the rates of inputs and states, 1/s times their unit, at most and roughly: a rate that is a
+/// difference of two equal sizes consists of it. `tau` is the time in which velocities count as lengths.
+pub fn rounding_of_rates(model: &Model, at: &Configuration, tau: f64) -> Vec<f64> {
+    let mut most = vec![0.0; model.auxiliaries()];
+    if model.states.is_empty() {
+        return most;
+    }
+    let mut random = Random(0x0057_a7e5);
+    let mut rates = vec![Taylor::with_slope(0.0, 0.0); most.len()];
+    let plain = Plain { t: at.t, q: &at.q, v: &at.v, turns: &at.turns, loads: &[], z: &at.z };
+    for _ in 0..DIRECTIONS {
+        let moves: Vec<_> = at.q.iter().map(|_| std::array::from_fn(|_| Vector3::from_fn(|_, _| random.number()))).collect();
+        model.auxiliary_rates(&Shaken { plain: &plain, length: model.length, tau, moves: &moves }, &mut rates);
+        for (most, rate) in most.iter_mut().zip(&rates) {
+            let size = NOISE * rate.derivative(1).abs();
+            // A law without a slope here says nothing.
+            *most = if size.is_finite() { f64::max(*most, size) } else { *most };
+        }
+    }
+    most
 }
 
 /// Bodies that the rates of all states read, ground omitted.

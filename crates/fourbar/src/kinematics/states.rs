@@ -49,7 +49,7 @@ pub fn start<'m>(model: &'m Model, study: &Study, at: &Configuration, a: &[Twist
     let end = End { t: at.t, q: at.q.clone(), v: at.v.clone(), a: a.to_vec() };
     let system = Along {
         model,
-        carried: Carried::new(at),
+        carried: Carried::new(model, at),
         ends: [end.clone(), end],
         turns: at.turns.clone(),
         bodies: bodies_of_states(model),

@@ -133,7 +133,7 @@ impl<'m> Mover<'m> {
             let mut e = equations();
             // Off the constraints redundant rows contradict the others a little.
             let yielding = Yielding::new(&mut e, None);
-            yielding.set(&mut e.eps);
+            yielding.write(&mut e.eps);
             Stage {
                 t: start.t,
                 q: start.q.clone(),

@@ -164,7 +164,7 @@ impl<'m, const B: usize> Dca<'m, B> {
             v: from.v.clone(),
             a: vec![Twist::zero(); n],
             out_turns: from.turns.clone(),
-            carried: Carried::new(from),
+            carried: Carried::new(model, from),
             works: model.has_work(),
         };
         made.look(from.t, &[], true);

@@ -126,7 +126,7 @@ impl<'m> Grcr<'m> {
             interpolated: 0,
             flagged: 0,
             side: [vec![0.0; n], vec![0.0; n], vec![0.0; m.tree.stored], vec![0.0; n], vec![0.0; n]],
-            carried: Carried::new(at),
+            carried: Carried::new(model, at),
             plain: options.coupling == Coupling::Rcr,
             broken: None,
             cut: options.cut.then(|| Cut::new(&m)),

@@ -94,6 +94,8 @@ pub struct Lie<'m> {
     /// Whether redundant rows hold like the others, and the pivot by which that was decided.
     holding: bool,
     decided: f64,
+    /// Whether they do in the present step.
+    even: bool,
 }
 
 /// The motion of every body on SE(3).
@@ -176,7 +178,7 @@ impl<'m> Lie<'m> {
             a: vec![Twist::zero(); n],
             lambda: vec![0.0; equations.set.rows()],
             turns: at.turns.clone(),
-            carried: Carried::new(at),
+            carried: Carried::new(model, at),
             start: at.clone(),
             worked: model.has_work(),
             tau: 0.1,
@@ -186,6 +188,7 @@ impl<'m> Lie<'m> {
             note: None,
             holding: false,
             decided: 1.0,
+            even: false,
             yielding,
             equations,
             space,
@@ -209,12 +212,20 @@ impl<'m> Lie<'m> {
         self.holding = pivot < HOLDING && self.yielding.rows.contains(&true) && self.detector.is_regular(e.model, &e.set, &self.q);
     }
 
-    /// Writes the compliance of the stages. Friction acts on the reactions that are reported, so that rows share them out alike in both.
+    /// Writes the compliance of the stages of a step. Friction acts on the reactions that are reported, so that rows share them out alike in
+    /// both.
     fn set_compliance(&mut self) {
-        if self.holding || !self.equations.loads.is_empty() {
+        self.even = self.holding || !self.equations.loads.is_empty();
+        self.yielding.choose();
+        self.write_compliance();
+    }
+
+    /// Writes the compliance that was chosen last.
+    fn write_compliance(&mut self) {
+        if self.even {
             self.equations.eps.copy_from_slice(&self.yielding.even);
         } else {
-            self.yielding.set(&mut self.equations.eps);
+            self.yielding.write(&mut self.equations.eps);
         }
     }
 
@@ -297,6 +308,11 @@ impl System for Lie<'_> {
         self.space.pull_back(&d[n..], &mut f[n..]);
     }
 
+    /// The compliance of rows stays the same throughout a step, the stages of its interpolant included.
+    fn begin(&mut self) {
+        self.set_compliance();
+    }
+
     fn derivative(&mut self, t: f64, y: &[f64], f: &mut [f64]) -> Result<(), Box<Diagnostic>> {
         let y = self.unpack(y);
         self.equations.set.choose(t);
@@ -350,7 +366,6 @@ impl System for Lie<'_> {
         }
         update_turns(self.equations.model, &self.q, &mut self.turns);
         self.watch_yielding();
-        self.set_compliance();
         Ok(changed)
     }
 
@@ -443,6 +458,8 @@ impl System for Lie<'_> {
             "holding": self.holding,
             "decided": self.decided,
             "weakest": self.yielding.weakest,
+            "even": self.even,
+            "share": self.yielding.share,
         })
     }
 
@@ -460,6 +477,8 @@ impl System for Lie<'_> {
         self.holding = v["holding"].as_bool().unwrap_or(false);
         self.decided = v["decided"].as_f64().unwrap_or(1.0);
         self.yielding.weakest = v["weakest"].as_f64().unwrap_or(1.0);
-        self.set_compliance();
+        self.even = v["even"].as_bool().unwrap_or(false);
+        self.yielding.share = v["share"].as_f64().unwrap_or(self.yielding.share);
+        self.write_compliance();
     }
 }

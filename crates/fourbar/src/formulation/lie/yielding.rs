@@ -6,6 +6,8 @@ use crate::singular::regular_pivot;
 
 /// Rows that yield do so by this share of the diagonal at least; others by [`COMPLIANCE`].
 const FIRMEST: f64 = 1e-4;
+/// And by this share of how firmly the weakest of the others holds, at most.
+const SOFTER: f64 = 0.25;
 /// A dependent row whose pivot is larger than this many compliances depends on others by large numbers: it has but a small part in its
 /// self-stress, and those that stay would hold a direction badly without it.
 const SMALL_PART: f64 = 30.0;
@@ -24,6 +26,8 @@ pub struct Yielding {
     spare: bool,
     /// How firmly the others hold, by the end of the last step.
     pub weakest: f64,
+    /// The share of the diagonal by which rows yield in the present step.
+    pub share: f64,
 }
 
 impl Yielding {
@@ -35,13 +39,15 @@ impl Yielding {
         let dependent = rows.iter().zip(&e.permanent).map(|(y, p)| *y || *p).collect();
         // A start that is singular takes rows for redundant that the motion needs.
         let holding = rows.iter().filter(|yields| !**yields).count();
-        let mut made = Self { even, rows, dependent, spare: rank.is_some_and(|r| holding >= r), weakest: 1.0 };
+        let spare = rank.is_some_and(|r| holding >= r);
+        let mut made = Self { even, rows, dependent, spare, weakest: 1.0, share: if spare { 1.0 } else { FIRMEST } };
         if made.rows.contains(&true) {
-            made.set(&mut e.eps);
+            made.write(&mut e.eps);
             e.factor(1.0);
             e.factorisations = factorisations;
             made.look(e);
-            made.set(&mut e.eps);
+            made.choose();
+            made.write(&mut e.eps);
         }
         made
     }
@@ -51,11 +57,17 @@ impl Yielding {
         self.weakest = regular_pivot(e.p.schur.pivots(), &self.dependent).0;
     }
 
-    /// Writes the compliance of the stages. Off the constraints by `d`, a row of compliance `c` that contradicts the others pulls along
+    /// Chooses the compliance of the stages. Off the constraints by `d`, a row of compliance `c` that contradicts the others pulls along
     /// the motion with `d^2 / c`, an error that the same mechanism without this row does not have; where the others come near a singular
-    /// position it has to hold in their place. So it holds no firmer than the weakest of them does.
-    pub fn set(&self, eps: &mut [f64]) {
-        let share = if self.spare { self.weakest.clamp(FIRMEST, 1.0) } else { FIRMEST } / COMPLIANCE;
+    /// position it has to hold in their place. So its compliance follows the weakest of them, and stays far enough below that what it takes
+    /// from them is given back in a few terms, always equally many: a number of terms that depends on the pose is a jump of the accelerations.
+    pub fn choose(&mut self) {
+        self.share = if self.spare { (SOFTER * self.weakest).clamp(FIRMEST, 1.0) } else { FIRMEST };
+    }
+
+    /// Writes the compliance of the stages.
+    pub fn write(&self, eps: &mut [f64]) {
+        let share = self.share / COMPLIANCE;
         for ((e, even), yields) in eps.iter_mut().zip(&self.even).zip(&self.rows) {
             *e = if *yields { share * even } else { *even };
         }

@@ -1,10 +1,14 @@
 //! Inputs and states in an explicit system: its first components, and the sizes against which their errors are measured.
 
+use crate::absolute::states::rounding_of_rates;
 use crate::force::eval::Plain;
 use crate::model::Model;
 use crate::motion::numbers;
 use crate::state::Configuration;
 use serde_json::{Value, json};
+
+/// Unit of time in which rounding of velocities and of rates is measured, s.
+const TIME: f64 = 0.1;
 
 /// Inputs and states of a system; see [`crate::auxiliary`].
 #[derive(Clone, Debug)]
@@ -15,12 +19,15 @@ pub struct Carried {
     rates: Vec<f64>,
     /// The largest of each so far, at ends of steps: its value, or what it changes by in a characteristic time.
     sizes: Vec<f64>,
+    /// Errors below these are rounding of what their rates read.
+    noise: Vec<f64>,
 }
 
 impl Carried {
     /// Those of a start.
-    pub fn new(at: &Configuration) -> Self {
-        Self { z: at.z.clone(), rates: vec![0.0; at.z.len()], sizes: vec![0.0; at.z.len()] }
+    pub fn new(model: &Model, at: &Configuration) -> Self {
+        let noise = rounding_of_rates(model, at, TIME).iter().map(|n| n * TIME).collect();
+        Self { z: at.z.clone(), rates: vec![0.0; at.z.len()], sizes: vec![0.0; at.z.len()], noise }
     }
 
     /// How many there are.
@@ -49,12 +56,13 @@ impl Carried {
         f.iter_mut().zip(&self.rates).for_each(|(f, r)| *f += weight * r);
     }
 
-    /// Size of an error relative to the values; a length of one is all of the largest.
+    /// Size of an error relative to the values; a length of one is all of the largest. Values may consist of rounding, and then cannot be
+    /// known relative to themselves.
     pub fn error(&self, z: &[f64], d: &[f64], tau: f64) -> f64 {
         let mut most = 0.0_f64;
         for (k, d) in d.iter().enumerate() {
             let size = self.sizes[k].max(z[k].abs()).max(tau * self.rates[k].abs());
-            let share = if *d == 0.0 { 0.0 } else { d.abs() / size };
+            let share = if d.abs() <= self.noise[k] { 0.0 } else { d.abs() / size };
             if share.is_nan() {
                 return f64::NAN;
             }

@@ -207,7 +207,7 @@ impl<'m> StateSpace<'m> {
             a: still,
             lambda: vec![0.0; equations.set.rows()],
             turns: at.turns.clone(),
-            carried: Carried::new(at),
+            carried: Carried::new(model, at),
             start: at.clone(),
             worked: model.has_work(),
             tau: 0.1,
