@@ -2,6 +2,7 @@
 // All of them take the pose of each vertex's body from a texture: texel 2k is the origin, 2k + 1 the quaternion (x, y, z, w).
 
 import * as THREE from "three";
+import { LineMaterial } from "three/examples/jsm/lines/LineMaterial.js";
 
 /** Texels in a row of the pose texture. */
 export const ROW = 256;
@@ -181,3 +182,7 @@ export const tie = (s: Shared, l: Look): THREE.ShaderMaterial => make(s, l, TIE_
 
 export const identity = (s: Shared, l: Look, kind: "body" | "line" | "tie"): THREE.ShaderMaterial =>
   make(s, { poses: l.poses, absent: l.absent }, { body: BODY_VERTEX, line: LINE_VERTEX, tie: TIE_VERTEX }[kind], IDENTITY, { side: THREE.DoubleSide }, {});
+
+/** A traced curve, `width` pixels wide, and the dot that moves along it. */
+export const curveLook = (color: string, width: number, opacity: number, depthTest: boolean): LineMaterial => new LineMaterial({ color, linewidth: width, transparent: true, opacity, depthTest });
+export const dotLook = (color: string): THREE.MeshBasicMaterial => new THREE.MeshBasicMaterial({ color, depthTest: false, transparent: true });

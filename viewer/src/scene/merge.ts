@@ -19,23 +19,27 @@ export class Merge {
   readonly ranges: { body: number; start: number; count: number; color: THREE.Color }[] = [];
 
   solid(geometry: THREE.BufferGeometry, place: THREE.Matrix4, owner: Owner, edges = true): void {
-    const g = geometry.clone().applyMatrix4(place);
-    const p = g.getAttribute("position"), n = g.getAttribute("normal");
-    const first = this.position.length / 3, start = this.index.length;
-    for (let i = 0; i < p.count; i++) {
-      this.position.push(p.getX(i), p.getY(i), p.getZ(i));
-      this.normal.push(n.getX(i), n.getY(i), n.getZ(i));
+    const p = geometry.getAttribute("position").array, n = geometry.getAttribute("normal").array, count = p.length / 3;
+    const first = this.position.length / 3, start = this.index.length, turn = new THREE.Matrix3().getNormalMatrix(place).elements;
+    transformed(p, place.elements, this.position);
+    for (let i = 0; i < n.length; i += 3) {
+      const x = n[i]!, y = n[i + 1]!, z = n[i + 2]!;
+      const a = turn[0]! * x + turn[3]! * y + turn[6]! * z, b = turn[1]! * x + turn[4]! * y + turn[7]! * z, c = turn[2]! * x + turn[5]! * y + turn[8]! * z;
+      const l = Math.hypot(a, b, c) || 1;
+      this.normal.push(a / l, b / l, c / l);
+    }
+    for (let i = 0; i < count; i++) {
       this.color.push(owner.color.r, owner.color.g, owner.color.b);
       this.owner.push(owner.body, owner.id);
     }
-    if (g.index) for (let i = 0; i < g.index.count; i++) this.index.push(first + g.index.getX(i));
-    else for (let i = 0; i < p.count; i++) this.index.push(first + i);
+    const index = geometry.index?.array;
+    if (index) for (let i = 0; i < index.length; i++) this.index.push(first + index[i]!);
+    else for (let i = 0; i < count; i++) this.index.push(first + i);
     this.ranges.push({ body: owner.body, start, count: this.index.length - start, color: owner.color });
-    if (edges) {
-      const e = edgesOf(geometry).clone().applyMatrix4(place).getAttribute("position");
-      for (let i = 0; i < e.count; i++) this.linePoint(new THREE.Vector3().fromBufferAttribute(e, i), owner);
-    }
-    g.dispose();
+    if (!edges) return;
+    const e = edgesOf(geometry).getAttribute("position").array;
+    transformed(e, place.elements, this.linePosition);
+    for (let i = 0; i < e.length / 3; i++) this.lineLook(owner);
   }
 
   /** Loose line segments, two points each. */
@@ -45,6 +49,9 @@ export class Merge {
 
   private linePoint(p: THREE.Vector3, owner: Owner): void {
     this.linePosition.push(p.x, p.y, p.z);
+    this.lineLook(owner);
+  }
+  private lineLook(owner: Owner): void {
     this.lineOwner.push(owner.body, owner.id);
     this.lineColor.push(owner.color.r, owner.color.g, owner.color.b);
   }
@@ -65,6 +72,14 @@ export class Merge {
     g.setAttribute("tint", new THREE.Float32BufferAttribute(this.lineColor, 3));
     g.setAttribute("owner", new THREE.Float32BufferAttribute(this.lineOwner, 2));
     return g;
+  }
+}
+
+/** Adds points, moved by the columns of a matrix, to a list. */
+function transformed(points: ArrayLike<number>, m: ArrayLike<number>, out: number[]): void {
+  for (let i = 0; i < points.length; i += 3) {
+    const x = points[i]!, y = points[i + 1]!, z = points[i + 2]!;
+    out.push(m[0]! * x + m[4]! * y + m[8]! * z + m[12]!, m[1]! * x + m[5]! * y + m[9]! * z + m[13]!, m[2]! * x + m[6]! * y + m[10]! * z + m[14]!);
   }
 }
 

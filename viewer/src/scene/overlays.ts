@@ -7,6 +7,7 @@ import { LineMaterial } from "three/examples/jsm/lines/LineMaterial.js";
 import type { Side, Vec3 } from "../data";
 import { interval, type Column, type Motion } from "../motion";
 import { ACCENT } from "./draft";
+import { curveLook, dotLook } from "./material";
 import { frameOf, vec } from "./shapes";
 import { RESULT_COLORS, type Stage } from "./stage";
 import { meeting, type World } from "./touch";
@@ -47,7 +48,7 @@ class Trace {
     add(motion.end);
     this.t = Float64Array.from(times);
     const line = (linewidth: number, opacity: number) => {
-      const l = new Line2(new LineGeometry().setPositions(points), new LineMaterial({ color, linewidth, transparent: true, opacity, depthTest }));
+      const l = new Line2(new LineGeometry().setPositions(points), curveLook(color, linewidth, opacity, depthTest));
       l.frustumCulled = false;
       l.renderOrder = 2;
       this.group.add(l);
@@ -55,7 +56,7 @@ class Trace {
     };
     line(1.2, 0.45);
     this.past = line(2.2, 1);
-    this.dot = new THREE.Mesh(new THREE.SphereGeometry(size, 16, 10), new THREE.MeshBasicMaterial({ color, depthTest: false, transparent: true }));
+    this.dot = new THREE.Mesh(new THREE.SphereGeometry(size, 16, 10), dotLook(color));
     this.dot.renderOrder = 3;
     this.group.add(this.dot);
   }
@@ -96,7 +97,7 @@ class Arrows {
     this.count++;
   }
   end(): void {
-    for (const m of [this.shaft, this.head]) { m.count = this.count; m.instanceMatrix.needsUpdate = true; }
+    for (const m of [this.shaft, this.head]) { m.count = this.count; m.visible = this.count > 0; m.instanceMatrix.needsUpdate = true; }
   }
   get shown(): number { return this.count; }
 }

@@ -84,7 +84,8 @@ export function hull(points: THREE.Vector2[]): THREE.Vector2[] {
 
 /** A flat bar: the hull of the points widened by `radius`, with round corners, of the given thickness about its plane. */
 export function addBar(m: Merge, points: THREE.Vector3[], normal: THREE.Vector3, radius: number, thickness: number, o: Owner): void {
-  const q = frameOf(normal), back = q.clone().invert(), first = points[0]!;
+  // The first side is the x axis: bars of the same length then have the same outline.
+  const first = points[0]!, q = frameOf(normal, points[1]?.clone().sub(first)), back = q.clone().invert();
   const flat = points.map((p) => p.clone().sub(first).applyQuaternion(back));
   const corners = hull(flat.map((p) => new THREE.Vector2(p.x, p.y)));
   const depth = flat.reduce((s, p) => s + p.z, 0) / flat.length;
@@ -104,11 +105,20 @@ export function addBar(m: Merge, points: THREE.Vector3[], normal: THREE.Vector3,
   prism(m, outline, thickness, new THREE.Matrix4().compose(first.clone().add(Z.clone().multiplyScalar(depth - thickness / 2).applyQuaternion(q)), q, new THREE.Vector3(1, 1, 1)), o);
 }
 
+// Chains repeat the same few outlines. Those of the last mechanisms are kept.
+const prisms = new Map<string, THREE.BufferGeometry>();
 function prism(m: Merge, outline: THREE.Vector2[], thickness: number, place: THREE.Matrix4, o: Owner): void {
-  const g = new THREE.ExtrudeGeometry(new THREE.Shape(outline), { depth: thickness, bevelEnabled: false, curveSegments: 1 });
+  const size = Math.max(thickness, ...outline.map((p) => Math.max(Math.abs(p.x), Math.abs(p.y)))), of = (x: number) => Math.round((1e7 * x) / size);
+  const key = `${size.toPrecision(8)} ${of(thickness)} ${outline.map((p) => `${of(p.x)},${of(p.y)}`).join(" ")}`;
+  let g = prisms.get(key);
+  if (!g) {
+    g = new THREE.ExtrudeGeometry(new THREE.Shape(outline), { depth: thickness, bevelEnabled: false, curveSegments: 1 });
+    if (prisms.size >= MOST_PRISMS) prisms.delete(prisms.keys().next().value!);
+    prisms.set(key, g);
+  }
   m.solid(g, place, o);
-  g.dispose();
 }
+const MOST_PRISMS = 100;
 
 /** A shape of the model file. */
 export function addShape(m: Merge, s: Shape, o: Owner): void {

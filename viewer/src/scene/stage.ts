@@ -1,6 +1,8 @@
 // The stage: renderer, cameras, standard views, the pose textures that move the drawing, and what lies under the pointer.
 
 import * as THREE from "three";
+import { Line2 } from "three/examples/jsm/lines/Line2.js";
+import { LineGeometry } from "three/examples/jsm/lines/LineGeometry.js";
 import { OrbitControls } from "three/examples/jsm/controls/OrbitControls.js";
 import type { Motion } from "../motion";
 import { Pose } from "../motion";
@@ -8,7 +10,7 @@ import { ACCENT, Draft } from "./draft";
 import { drawBodies } from "./bodies";
 import { setDetail } from "./shapes";
 import { drawContacts, drawJoints, drawTies, ropesOf, type Rope } from "./joints";
-import { ABSENT, contour, edge, identity, LIT, ROW, surface, tie, type Shared } from "./material";
+import { ABSENT, contour, curveLook, dotLook, edge, identity, LIT, ROW, surface, tie, type Shared } from "./material";
 
 export interface Theme { paper: string; ink: string; pen: string; grid: string }
 export type View = "front" | "back" | "left" | "right" | "top" | "bottom" | "iso" | "normal";
@@ -38,7 +40,7 @@ class Cast {
     add(new THREE.Mesh(parts.surfaces, surface(shared, look)), order);
     if (!ghost) add(this.outline = new THREE.Mesh(parts.surfaces, contour(shared, look)), order);
     add(this.edges = new THREE.LineSegments(parts.lines, edge(shared, look)), order);
-    add(new THREE.LineSegments(parts.ties, tie(shared, look)), order);
+    if (hasPoints(parts.ties)) add(new THREE.LineSegments(parts.ties, tie(shared, look)), order);
   }
 
   set(time: number): void {
@@ -94,6 +96,7 @@ export class Stage {
   /** `before` is a stage on the same canvas that is no longer used. */
   constructor(readonly canvas: HTMLCanvasElement, readonly motions: Motion[], model: Draft["model"], before: Stage | null = null) {
     this.renderer = before ? before.renderer : rendererOn(canvas);
+    if (this.renderer && !before) compile(this.renderer, model, this.shared);
     this.draft = new Draft(model, motions);
     setDetail(model.bodies.length);
     drawBodies(this.draft);
@@ -183,8 +186,7 @@ export class Stage {
   private sharpness = 1;
 
   resize(width: number, height: number): void {
-    this.renderer?.setPixelRatio(Math.min(window.devicePixelRatio || 1, 2) * this.sharpness);
-    this.renderer?.setSize(width, height, false);
+    if (this.renderer) setSize(this.renderer, width, height, this.sharpness);
     this.shared.size.value.set(width, height);
     this.aspect();
     if (this.fitted) this.look(this.fitted);
@@ -381,7 +383,7 @@ export class Stage {
 
   private makePicker(parts: Parts): Stage["picker"] {
     const scene = new THREE.Scene(), look = { poses: this.casts[0]!.texture, absent: this.casts[0]!.absent };
-    scene.add(new THREE.Mesh(parts.surfaces, identity(this.shared, look, "body")), new THREE.LineSegments(parts.ties, identity(this.shared, look, "tie")));
+    scene.add(new THREE.Mesh(parts.surfaces, identity(this.shared, look, "body")), ...(hasPoints(parts.ties) ? [new THREE.LineSegments(parts.ties, identity(this.shared, look, "tie"))] : []));
     scene.traverse((o) => { o.frustumCulled = false; });
     return { scene, target: new THREE.WebGLRenderTarget(5, 5) };
   }
@@ -398,7 +400,7 @@ export class Stage {
     for (let k = -n; k <= n; k++) for (const [u, v] of [[a, b], [b, a]] as const) {
       points.push(origin.clone().addScaledVector(u, k * step).addScaledVector(v, -n * step), origin.clone().addScaledVector(u, k * step).addScaledVector(v, n * step));
     }
-    const grid = new THREE.LineSegments(new THREE.BufferGeometry().setFromPoints(points), new THREE.LineBasicMaterial({ transparent: true, opacity: 0.75, depthWrite: false }));
+    const grid = new THREE.LineSegments(new THREE.BufferGeometry().setFromPoints(points), gridLines());
     // Drawn first, and without depth: ghosts lie a little behind, and its lines must not cut through them.
     grid.renderOrder = -1;
     return grid;
@@ -407,17 +409,43 @@ export class Stage {
 
 const CLEAR = new THREE.Color();
 
+const hasPoints = (g: THREE.BufferGeometry): boolean => g.getAttribute("position").count > 0;
+
 function rendererOn(canvas: HTMLCanvasElement): THREE.WebGLRenderer | null {
   try {
     // The library complains aloud before it throws; asking first keeps the console quiet.
-    if (!document.createElement("canvas").getContext("webgl2")) return null;
-    const renderer = new THREE.WebGLRenderer({ canvas, antialias: true, alpha: false });
+    const context = canvas.getContext("webgl2", { alpha: true, depth: true, stencil: false, antialias: true, powerPreference: "default" });
+    if (!context) return null;
+    const renderer = new THREE.WebGLRenderer({ canvas, context, alpha: false });
     renderer.outputColorSpace = THREE.LinearSRGBColorSpace;
+    // Now: later, to change the size waits for all that the graphics driver has to do.
+    const { clientWidth: width, clientHeight: height } = canvas.parentElement ?? canvas;
+    if (width > 0 && height > 0) setSize(renderer, width, height, 1);
     return renderer;
   } catch {
     return null;
   }
 }
+
+function setSize(renderer: THREE.WebGLRenderer, width: number, height: number, sharpness: number): void {
+  const ratio = Math.min(window.devicePixelRatio || 1, 2) * sharpness, size = renderer.getSize(new THREE.Vector2());
+  if (size.x === width && size.y === height && renderer.getPixelRatio() === ratio) return;
+  renderer.setPixelRatio(ratio);
+  renderer.setSize(width, height, false);
+}
+
+/**
+ * Compiles the shaders of the first picture: the graphics driver does so beside the script, which builds the mechanism meanwhile.
+ * These materials are never disposed of, so that the shaders serve every later stage too.
+ */
+function compile(renderer: THREE.WebGLRenderer, model: Draft["model"], shared: Shared): void {
+  const look = { poses: new THREE.Texture(), absent: { value: new Array<number>(ABSENT).fill(0) } }, scene = new THREE.Scene(), none = new THREE.BufferGeometry();
+  scene.add(new THREE.Mesh(none, surface(shared, look)), new THREE.Mesh(none, contour(shared, look)), new THREE.LineSegments(none, edge(shared, look)), new THREE.LineSegments(none, gridLines()));
+  if (model.forces?.some((f) => f.between) || model.joints?.some((j) => j.type === "distance")) scene.add(new THREE.LineSegments(none, tie(shared, look)));
+  if (model.points?.length || model.view?.trace?.length) scene.add(new THREE.Mesh(none, dotLook(ACCENT)), new Line2(new LineGeometry(), curveLook(ACCENT, 1, 1, false)));
+  renderer.compile(scene, new THREE.OrthographicCamera());
+}
+const gridLines = () => new THREE.LineBasicMaterial({ transparent: true, opacity: 0.75, depthWrite: false });
 
 /** 1, 2 or 5 times a power of ten, not above `x`. */
 export function niceStep(x: number): number {
