@@ -204,7 +204,7 @@ export class App {
   /** What happened in all results, in the order of time. */
   private events(): Happened[] { return this.page.results.flatMap((r) => r.events ?? []).sort((a, b) => a.t - b.t); }
 
-  /** A tab of the panel; `before` names the one it stands in front of. */
+  /** A tab of the panel; `before` names the one it is inserted before. */
   addTab(name: string, body?: HTMLElement, before?: string): void {
     const head = el("button", { type: "button", role: "tab", onclick: () => this.openTab(name) }, name);
     const pane = el("div", { class: "tab", role: "tabpanel", hidden: true }, body);
@@ -270,7 +270,7 @@ export class App {
     this.stage.highlight(ids);
   }
 
-  /** Draws the present anew. */
+  /** Draws the current time again. */
   refresh(): void { this.onTime(); }
   private onTime(): void {
     if (!this.timeline || !this.switches) return;

@@ -48,7 +48,7 @@ export class Catalogue {
   private readonly unit: string;
   private readonly points: NonNullable<Model["points"]>;
 
-  /** What was made from samples is made anew. */
+  /** Discards what was computed from samples. */
   refresh(): void {
     for (const m of this.made) m.clear();
     for (const s of this.sizes) s.clear();
@@ -181,7 +181,7 @@ export class Catalogue {
     return out;
   }
 
-  /** Names as they stand in a file: `tracer` means all of `tracer.x`, `tracer.y`, `tracer.z`. */
+  /** Names as used in a file: `tracer` means all of `tracer.x`, `tracer.y`, `tracer.z`. */
   private whole(names: string[]): string[] {
     return names.flatMap((n) => (this.get(n, 0) ? [n] : ["x", "y", "z"].map((a) => `${n}.${a}`)));
   }

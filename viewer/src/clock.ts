@@ -42,7 +42,7 @@ export class Clock {
   /** Called before each frame of the screen, with its time in milliseconds. */
   tick(now: number): void {
     if (!this.playing) return;
-    // After a pause of the whole page (hidden tab) the motion goes on where it was.
+    // After a pause of the whole page (hidden tab) the motion continues where it was.
     const dt = this.last === 0 ? 0 : Math.min(0.25, (now - this.last) / 1000);
     this.last = now;
     let t = this.time + dt * this.speed;

@@ -110,7 +110,7 @@ export function unpack(p: Packed): Float64Array {
 export function readPage(text: string): PageData {
   const page = JSON.parse(text) as PageData;
   if (page.fourbar !== 1) throw new Error(`the data have version ${String(page.fourbar)}, this viewer reads version 1`);
-  if (!Array.isArray(page.results) || page.results.length === 0) throw new Error("the data hold no result");
+  if (!Array.isArray(page.results) || page.results.length === 0) throw new Error("the data contain no result");
   const names = new Set(page.model.bodies.map((b) => b.name).concat("ground"));
   for (const joint of page.model.joints ?? []) {
     for (const name of joint.bodies ?? []) {

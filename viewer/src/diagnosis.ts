@@ -7,7 +7,7 @@ export interface DiagnosisHost { jump(time: number): void; highlight(names: stri
 
 export function diagnosisPanel(sections: Section[], host: DiagnosisHost): HTMLElement {
   const root = el("div", { class: "diagnosis" });
-  if (!sections.length) root.append(el("p", { class: "hint" }, "This page came without a diagnosis."));
+  if (!sections.length) root.append(el("p", { class: "hint" }, "This page has no diagnosis."));
   for (const s of sections) {
     root.append(el("h2", {}, s.title), el("ul", { class: "lines" }, ...s.lines.map((l) => {
       const names = l.names ?? [];

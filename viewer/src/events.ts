@@ -28,7 +28,7 @@ export function changed(events: Happened[], time: number): Happened | undefined 
 /** The joint or body of a limit such as `knee.min`. */
 const place = (name: string): string[] => [name, name.replace(/\.[^.]*$/, "")];
 
-/** Tables of what happened, one for each result that has something to tell. */
+/** Tables of events, one for each result that has any. */
 export function eventTables(results: { label: string; events: Happened[] }[], host: DiagnosisHost): HTMLElement[] {
   return results.filter((r) => r.events.length > 0).map(({ label, events }) => {
     const has = { speed: events.some((h) => h.speed), impulse: events.some((h) => h.impulse), lost: events.some((h) => h.lost) };

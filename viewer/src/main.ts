@@ -119,12 +119,12 @@ try {
     if (tab) app.openTab(tab);
     Object.defineProperty(window, "live", { value: liveApi(live), enumerable: false });
   }).catch((e: unknown) => {
-    app.showDiagnosis([...(app.page.diagnosis ?? []), { title: "The engine", lines: [{ level: "warn", text: `The engine of this live page does not run here (${e instanceof Error ? e.message : String(e)}): the page plays its recording.` }] }]);
+    app.showDiagnosis([...(app.page.diagnosis ?? []), { title: "The engine", lines: [{ level: "warn", text: `The engine of this live page cannot run here (${e instanceof Error ? e.message : String(e)}): the page plays its recording.` }] }]);
     Object.defineProperty(window, "live", { value: null, enumerable: false });
   });
 } catch (e) {
   const text = e instanceof Error ? e.message : String(e);
   root.replaceChildren(el("div", { class: "failure" }, el("h1", {}, "This page cannot be shown"), el("p", {}, text),
-    el("p", { class: "hint" }, "The data in this page do not have the expected form.")));
+    el("p", { class: "hint" }, "The data of this page do not have the expected form.")));
   console.error(text);
 }

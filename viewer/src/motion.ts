@@ -72,7 +72,7 @@ export class Motion {
     this.difference = (result.difference ?? []).map(column);
   }
 
-  /** An instant that is computed now stands before the samples, until null is given; `index` says where a column stands in the row. */
+  /** A live instant replaces the samples until null is given; `index` gives the position of a column in the row. */
   setLive(row: Float64Array | null, index?: Map<string, number>): void {
     if (!row || !index) { this.live = null; return; }
     const at = this.live?.index === index ? this.live.at : this.bodies.map((b) => index.get(`${b.name}.r.x`) ?? -1);

@@ -20,7 +20,7 @@ for (const file of process.argv.slice(2)) {
     const ready = Date.now() - before;
     const drag = await page.evaluate(() => {
       const m = JSON.parse(document.getElementById("fourbar-data").textContent).model, { columns } = window.live.state();
-      // The crank where there is one, else the body with most joints, on a small circle, as a hand moves between two frames.
+      // The crank where there is one, otherwise the body with most joints, on a small circle, as a hand moves between two frames.
       const joined = (v) => m.joints.filter((j) => j.bodies?.includes(v.name)).length;
       const joint = m.joints.find((j) => j.name === m.drives?.[0]?.joint), b = joint && m.drives.length === 1 ? m.bodies.find((v) => v.name === joint.bodies[1]) : [...m.bodies].sort((x, y) => joined(y) - joined(x))[0];
       const at = m.joints.filter((j) => j.bodies?.includes(b.name)).map((j) => (j.bodies[0] === b.name ? j.base.at : j.moving.at)).at(-1);

@@ -397,7 +397,7 @@ export async function layout(page) {
   }
 }
 
-/** The parts of the bar below the scene stand beside each other, and the time is in its place. */
+/** The parts of the bar below the scene do not overlap, and the time is in its place. */
 async function barFits(page) {
   const parts = await page.locator("footer > *").all(), boxes = (await Promise.all(parts.map((p) => p.boundingBox()))).filter(Boolean).sort((a, b) => a.x - b.x);
   for (let k = 1; k < boxes.length; k++) assert.ok(boxes[k - 1].x + boxes[k - 1].width <= boxes[k].x + 1, `parts of the bar overlap at ${JSON.stringify(page.viewportSize())}`);
@@ -469,7 +469,7 @@ export async function choices(page) {
 export async function events(page) {
   const { results: [{ events: list, times: [t] }] } = JSON.parse(await page.evaluate(() => document.getElementById("fourbar-data").textContent));
   const marks = page.locator(".mark.event");
-  // The last impacts are too close to be told apart on the bar.
+  // The last impacts are too close to be distinguished on the bar.
   const count = await marks.count();
   assert.ok(count >= 5 && count < list.length, `${count} marks`);
   await page.getByRole("tab", { name: "Diagnosis" }).click();
@@ -495,7 +495,7 @@ export async function events(page) {
 export async function cases(page) {
   const data = JSON.parse(await page.evaluate(() => document.getElementById("fourbar-data").textContent)), find = (role) => data.columns.findIndex((c) => c.role === role);
   const canvas = page.locator("#scatter canvas"), box = await canvas.boundingBox();
-  // The first point of the plot, found as a reader would: by going over it until the page tells a case.
+  // The first point of the plot, found as a reader would: by moving over it until the page shows a case.
   let there = null;
   for (let x = 56; x < box.width && !there; x += 8) for (let y = 6; y < box.height && !there; y += 10) {
     await page.mouse.move(box.x + x, box.y + y);

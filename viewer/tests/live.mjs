@@ -120,7 +120,7 @@ export async function refuses(page) {
   s = await together(0.2);
   assert.match(s.text, /crank_length: 70 mm/);
   assert.equal(await number("ground_length").inputValue(), "0.2");
-  // A slider that is led through good values to a bad one leaves the last good one in the file.
+  // A slider that is moved through valid values to an invalid one leaves the last valid one in the file.
   const range = page.getByLabel("ground_length", { exact: true });
   await range.fill("0.21");
   await range.evaluate((box) => { box.max = "0.9"; });
@@ -143,7 +143,7 @@ export async function refuses(page) {
   assert.match((await live(page, "state")).text, /mas: plate_mass/);
 }
 
-/** Units stand beside the sliders of parameters. */
+/** Units are shown next to the sliders of parameters. */
 export async function units(page) {
   await ready(page);
   const label = (name) => page.locator(".slider span", { hasText: name }).textContent();
@@ -151,7 +151,7 @@ export async function units(page) {
   assert.equal(await label("start"), "start rad");
 }
 
-/** A study that takes long is computed beside the page, which goes on; it can be stopped and run again. */
+/** A long study is computed in a worker while the page stays responsive; it can be stopped and run again. */
 export async function heavy(page) {
   await ready(page);
   await page.getByRole("tab", { name: "Models" }).click();
@@ -160,7 +160,7 @@ export async function heavy(page) {
   await page.getByRole("button", { name: "Open contact_ball_heap" }).click();
   await page.waitForFunction(() => window.live.state().computing, null, { timeout: 20000 });
   await page.getByRole("tab", { name: "Live" }).click();
-  // Frames go on: none takes as long as the study.
+  // Frames continue: none takes as long as the study.
   const gaps = await page.evaluate(() => new Promise((done) => {
     const list = [];
     let last = performance.now();
@@ -208,7 +208,7 @@ export async function moves(page) {
   await ready(page);
   const cdp = await page.context().newCDPSession(page), started = await page.evaluate(() => { window.live.ask({ do: "reset" }); return window.live.ask({ do: "start", gravity: true, motors: false }); });
   assert.ok(started.ok, JSON.stringify(started));
-  // What the engine holds, and what the script of the page holds once all that is no longer needed has been given back.
+  // Memory of the engine, and of the script of the page after garbage collection.
   const advance = async (frames) => {
     const got = await page.evaluate((n) => {
       for (let k = 0; k < n; k++) { const r = window.live.ask({ do: "advance", by: 0.002 }); if (!r.ok) return { failed: r, k }; }
@@ -237,7 +237,7 @@ export async function moves(page) {
   await page.getByRole("button", { name: "Back to the start" }).click();
 }
 
-/** The diagnosis is that of `check`, modes can be seen, and a click tells values. */
+/** The diagnosis is that of `check`, modes can be shown, and a click shows values. */
 export async function explains(page) {
   await ready(page);
   await live(page, "explain");
@@ -295,7 +295,7 @@ export async function sketches(page) {
   await click(C);
   await page.getByRole("button", { name: "click a pin to drive its first bar" }).click();
   await click(O);
-  await page.getByRole("button", { name: /this point of it draws its path/ }).click();
+  await page.getByRole("button", { name: /trace that point of it/ }).click();
   await click([0.12, 0.15]);
   await page.getByRole("button", { name: "Write the file and assemble it" }).click();
   await page.waitForTimeout(500);
@@ -357,6 +357,7 @@ export async function firstPicture(context, file) {
   const page = await context.newPage(), cdp = await context.newCDPSession(page);
   await cdp.send("Performance.enable", { timeDomain: "threadTicks" });
   await page.addInitScript("WebAssembly.compile = ((f) => (bytes) => { window.compiled = performance.now(); return f(bytes); })(WebAssembly.compile);");
+  await page.addInitScript("window.linked = 0; WebGL2RenderingContext.prototype.linkProgram = ((f) => function (program) { window.linked++; return f.call(this, program); })(WebGL2RenderingContext.prototype.linkProgram);");
   await page.addInitScript("requestAnimationFrame(function f() { if (window.fourbar) { window.before = window.live === undefined; setTimeout(() => { window.pictured = true; }); } else requestAnimationFrame(f); });");
   await page.goto(`file://${file}#play=0`, { waitUntil: "commit" });
   await page.waitForFunction(() => window.pictured, null, { timeout: 60000, polling: 10 });
@@ -366,6 +367,14 @@ export async function firstPicture(context, file) {
   await ready(page);
   const { painted, compiled } = await page.evaluate(() => ({ painted: performance.getEntriesByName("first-contentful-paint")[0].startTime, compiled: window.compiled }));
   assert.ok(compiled > painted, `the engine was begun at ${compiled} ms, the first picture was seen at ${painted} ms`);
+  // Another mechanism is drawn with the shaders that are there.
+  const linked = await page.evaluate(() => window.linked);
+  for (const length of ["0.0731", "0.0741"]) {
+    await page.getByLabel("crank_length", { exact: true }).fill(length);
+    await page.waitForFunction((x) => window.live.state().parameters.crank_length === Number(x), length);
+    await page.waitForTimeout(300);
+  }
+  assert.equal(await page.evaluate(() => window.linked), linked, "shaders were compiled again");
   await page.close();
 }
 
@@ -437,7 +446,7 @@ async function held(name) {
   return { e, d, m, place };
 }
 
-/** A crank that is led along the motion of kinematics takes the mechanism with it, row by row: no branch is lost. */
+/** A crank that is dragged along the motion of kinematics moves the mechanism with it, row by row: no branch is lost. */
 export async function branches() {
   for (const name of DRIVEN) {
     const { e, d, m, place } = await held(name), { rows } = e.ask({ do: "rows", most: 400 });
@@ -478,7 +487,7 @@ function numbers(seed) {
   return () => { seed = (seed * 1103515245 + 12345) % 2147483648; return seed / 1073741824 - 1; };
 }
 
-/** Opens a model of the gallery and tells what a hand can take there: points of bodies that are seen, with the pixels of a metre around them. */
+/** Opens a model of the gallery and returns what can be dragged: visible points of bodies, with the scale in pixels per metre. */
 async function opened(page, name, clearance = 0.15) {
   await page.getByRole("tab", { name: "Models" }).click();
   await page.getByRole("button", { name: `Open ${name}`, exact: true }).click();
@@ -492,7 +501,7 @@ async function opened(page, name, clearance = 0.15) {
     const clear = (s) => fixed.every((f) => Math.hypot(...f.map((v, k) => v - s[k])) > clearance * model.length);
     return { body: b.name, at: ends.flatMap((p, i) => ends.slice(0, i + 1).map((q) => p.map((v, k) => 0.3 * v + 0.7 * q[k]))).filter(clear) };
   });
-  // The scene is fitted anew when the motion of the study comes.
+  // The scene is fitted again when the motion of the study arrives.
   await page.waitForFunction(() => window.fourbar.end() > window.fourbar.start() && !window.live.state().computing, null, { timeout: 30000 });
   const scene = await page.locator("canvas").boundingBox();
   const grips = await page.evaluate(([list, h, w, t]) => {
@@ -554,7 +563,7 @@ async function ledByCrank(name, from, to) {
 export async function paths(page) {
   await ready(page);
   const seed = Number(process.env.SEED ?? 20261117), random = numbers(seed), told = { open: 0, back: 0, jump: 0, returned: 0, over: 0 }, since = Date.now();
-  // Solids are drawn in software here, which takes most of the time: while a part is led they are left out. Everything else runs as always.
+  // Solids are drawn in software here, which takes most of the time: while a part is dragged they are omitted. Everything else runs as usual.
   await page.evaluate(() => {
     for (const f of ["drawElements", "drawArrays", "drawElementsInstanced", "drawArraysInstanced"]) {
       const own = WebGL2RenderingContext.prototype[f];
@@ -593,7 +602,7 @@ export async function paths(page) {
       let back = o.apart(begin, last) / size;
       if (back < 1e-5) told.returned++;
       else {
-        // A crank may go on over a dead point of the part that is held: then it has to lead from the start to this pose.
+        // A crank may continue over a dead point of the part that is held: then it must be able to reach this pose from the start.
         assert.ok(DRIVEN.includes(name), `${where}: came back ${back} of the length away`);
         back = o.apart(await ledByCrank(name, begin, last), last) / size;
         assert.ok(back < 1e-5, `${where}: ${back} of the length away from where the crank leads`);
@@ -606,7 +615,7 @@ export async function paths(page) {
   console.log(`        seed ${seed}: open ${told.open.toExponential(1)}, ${told.returned} ways back and ${told.over} over a dead point end within ${told.back.toExponential(1)}, largest step ${told.jump.toFixed(1)} of 12; ${Math.round((Date.now() - since) / 1000)} s`);
 }
 
-/** After a drag of its crank a mechanism stands as `fourbar assemble` puts it with that angle of the crank. */
+/** After its crank is dragged, a mechanism has the pose that `fourbar assemble` finds for that crank angle. */
 export async function assembled(page, scratch) {
   await ready(page);
   const target = process.env.CARGO_TARGET_DIR ?? fileURLToPath(new URL("../../target", import.meta.url)), program = process.env.FOURBAR ?? `${target}/debug/fourbar`;
@@ -702,7 +711,7 @@ export async function given(page) {
   assert.equal(await number(page, "crank_length").inputValue(), "0.07");
 }
 
-/** A slider writes its value where it stands, in a file with comments and line ends of Windows. */
+/** A slider replaces its value in place, in a file with comments and Windows line ends. */
 export async function places(page) {
   await ready(page);
   assert.deepEqual(await page.locator(".slider input[type=range]").evaluateAll((list) => list.map((i) => i.dataset.name)), ["L", "m"]);
@@ -797,7 +806,7 @@ export async function changes(page) {
   assert.ok(!s.running && s.warn);
   assert.match(s.status, /event cut has changed the mechanism/);
   assert.ok(await page.getByLabel("gravity").isChecked(), "the switch is as it was");
-  // It can go on as it was, without its pin; a start from a time after the event is refused, from one before it is not.
+  // It can continue without its pin; a start from a time after the event is refused, one from an earlier time is not.
   const go = page.getByRole("button", { name: "Dynamics from here: drag to pull by a spring" });
   await go.click();
   await page.waitForFunction((t) => window.live.state().row[0] > t + 0.1, s.row[0], { timeout: 30000 });
@@ -808,7 +817,7 @@ export async function changes(page) {
   await api(page, "setTime", 0.5);
   await go.click();
   await page.waitForTimeout(200);
-  assert.match((await live(page, "state")).status, /Event cut has changed the mechanism by then/);
+  assert.match((await live(page, "state")).status, /Event cut has changed the mechanism by that time/);
   await api(page, "setTime", 0.05);
   await page.getByRole("button", { name: "Advance by one frame" }).click();
   assert.ok(Math.abs(column(await live(page, "state"), "t") - 0.05 - 1 / 60) < 1e-9);
@@ -824,6 +833,6 @@ export async function sharesBad(page, context, scratch) {
   const other = await shared(page, context, scratch, "bad.html");
   assert.equal((await live(other, "state")).text, good);
   assert.match((await live(other, "state")).status, /Drag a part/);
-  assert.match((await live(page, "state")).status, /last file that could be read/);
+  assert.match((await live(page, "state")).status, /last valid file/);
   await other.close();
 }

@@ -85,7 +85,7 @@ export function fourBarCsv() {
   return `${lines.join("\n")}\n`;
 }
 
-/** Markup wherever a text may stand. */
+/** Markup in every text. */
 export function hostile() {
   const data = fourBar({ title: HOSTILE }), result = data.results[0];
   Object.assign(result, { label: HOSTILE, formulation: HOSTILE, integrator: "<img src=x onerror=alert(2)>" });

@@ -48,7 +48,7 @@ export async function failedCases() {
   };
   const drawn = await draw(data);
   const lines = drawn.filter((d) => d.kind === "line" && d.path.length >= 1 && /^rgb|--soft/.test(d.style));
-  // Columns stand side by side: a case begins at the first axis, at the height of its parameter.
+  // Columns are side by side: a case begins at the first axis, at the height of its parameter.
   const of = (k) => lines.find((d) => d.path[0][0] === 70 && Math.abs(d.path[0][1] - (34 + (1 - k / (n - 1)) * (280 - 52))) < 1e-6);
   for (let k = 0; k < n; k++) {
     const style = of(k)?.style ?? "nothing";

@@ -20,7 +20,7 @@ async function modules() {
   }
 }
 
-/** Numbers of an axis are apart, and each is where it stands. */
+/** Numbers of an axis are distinct, and each is correct. */
 function axes({ linearTicks }) {
   for (const [lo, hi] of [[0, 1.9e-4], [1.02e6, 1.12e6], [3.1e-4, 3.2e-4], [1e9, 1e9 + 1], [0, 5e-13], [-2e-9, 2e-9], [0, 1], [-7e5, 1e6], [0.0799, 0.0801], [99990, 100020]]) {
     for (const most of [2, 4, 8, 12]) {
@@ -33,7 +33,7 @@ function axes({ linearTicks }) {
   assert.deepEqual(linearTicks(0, 4e5, 2).map((t) => t.text), ["0", "2e5", "4e5"]);
 }
 
-/** What a slider writes reads back to its bits, in the unit that stood there where that can be. */
+/** The value that a slider writes reads back to the same bits, in the previous unit if possible. */
 function values({ written, unitOf }) {
   const factor = { mm: 1e-3, cm: 1e-2, deg: Math.PI / 180, g: 1e-3, ms: 1e-3, m: 1, kg: 1, s: 1, rad: 1, "": 1 };
   let seed = 7, small = 0;

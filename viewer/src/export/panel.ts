@@ -43,7 +43,7 @@ export class Exporter {
   }
 
   webm(seconds = this.filmSeconds): Promise<void> { return this.film("Recording", (f) => recordWebm(f, seconds), ".webm"); }
-  gif(seconds = Math.min(12, this.filmSeconds)): Promise<void> { return this.film("Making the GIF", (f) => makeGif(f, seconds), ".gif"); }
+  gif(seconds = Math.min(12, this.filmSeconds)): Promise<void> { return this.film("Writing the GIF", (f) => makeGif(f, seconds), ".gif"); }
   glb(): void { save(this.name(".glb"), toGlb(this.app.stage, this.app.page.model.title)); }
 
   async picture(): Promise<void> {
@@ -64,15 +64,15 @@ export class Exporter {
 export function exportPanel(app: App): HTMLElement {
   const x = app.exporter;
   const row = (b: HTMLButtonElement, text: string) => el("div", { class: "row" }, b, el("span", { class: "hint" }, text));
-  const webm = button("WebM film", "Record the animation as WebM", () => void x.webm());
+  const webm = button("WebM video", "Record the animation as WebM", () => void x.webm());
   webm.disabled = canRecord() === null;
   return el("div", { class: "exports" },
     el("h2", {}, "The animation"),
-    row(webm, webm.disabled ? "this browser cannot record; take the GIF" : "as shown now, at the chosen speed; takes as long as it lasts"),
-    row(button("GIF film", "Make an animated GIF", () => void x.gif()), "640 pixels wide, at most 12 s"),
+    row(webm, webm.disabled ? "this browser cannot record; use the GIF" : "as shown now, at the chosen speed; recording takes as long as the video"),
+    row(button("GIF video", "Make an animated GIF", () => void x.gif()), "640 pixels wide, at most 12 s"),
     row(button("Animated glTF", "Save bodies and motion as binary glTF", () => x.glb()), ".glb for any 3D program"),
     row(button("Picture", "Save the scene as PNG", () => void x.picture()), "PNG of the scene"),
     el("h2", {}, "The numbers"),
-    row(button("All columns as CSV", "Save every column of this page", () => x.csv()), "rounded as in this page; the result's own CSV has all digits"),
+    row(button("All columns as CSV", "Save every column of this page", () => x.csv()), "rounded as in this page; the CSV file of the result has all digits"),
     el("p", { class: "hint" }, "Each plot has its own SVG, PNG and CSV buttons."));
 }

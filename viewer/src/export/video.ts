@@ -19,7 +19,7 @@ export const canRecord = (): string | null =>
 /** Takes as long as the film lasts: the recorder keeps its own clock. */
 export async function recordWebm(film: Film, seconds: number): Promise<Blob | null> {
   const mime = canRecord();
-  if (!mime) throw new Error("this browser cannot record WebM: take the GIF");
+  if (!mime) throw new Error("this browser cannot record WebM: use the GIF");
   const stream = film.canvas.captureStream(30), chunks: Blob[] = [];
   const recorder = new MediaRecorder(stream, { mimeType: mime, videoBitsPerSecond: 6e6 });
   recorder.ondataavailable = (e) => { if (e.data.size) chunks.push(e.data); };
@@ -32,15 +32,21 @@ export async function recordWebm(film: Film, seconds: number): Promise<Blob | nu
       const s = Math.min(1, (performance.now() - begin) / 1000 / seconds);
       film.show(film.start + (film.end - film.start) * s);
       film.progress(s);
-      if (s >= 1 || film.stopped()) setTimeout(done, 120); else requestAnimationFrame(tick);
+      // A busy machine may not have encoded any picture by then: it gets a little longer.
+      const late = chunks.length === 0 && performance.now() - begin < 1000 * (seconds + PATIENCE);
+      if ((s >= 1 && !late) || film.stopped()) setTimeout(done, 120); else requestAnimationFrame(tick);
     };
     tick();
   });
   recorder.stop();
   await ended;
   stream.getTracks().forEach((t) => t.stop());
-  return film.stopped() ? null : new Blob(chunks, { type: "video/webm" });
+  if (film.stopped()) return null;
+  if (!chunks.length) throw new Error("this browser has recorded nothing: use the GIF");
+  return new Blob(chunks, { type: "video/webm" });
 }
+/** Seconds that a recorder may need for its first picture. */
+const PATIENCE = 10;
 
 export async function makeGif(film: Film, seconds: number, width = 640, framesPerSecond = 20, most = 240): Promise<Blob | null> {
   const w = Math.min(width, film.canvas.width), h = Math.round((w * film.canvas.height) / film.canvas.width);

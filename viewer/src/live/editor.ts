@@ -40,7 +40,7 @@ export class Editor {
 
   get text(): string { return this.area.value; }
 
-  /** Shows another file; its history starts anew. */
+  /** Shows another file with a new history. */
   open(text: string): void {
     this.past = [];
     this.future = [];
@@ -121,26 +121,26 @@ export class Editor {
   }
 }
 
-/** A value with quotes around it, as it stands in JSON, without them. */
+/** A quoted value, as in JSON, without its quotes. */
 const plain = (value: string): string => value.trim().replace(/^(["'])(.*)\1$/, "$2").trim();
 /** A number and its unit. */
 const QUANTITY = /^([-+]?[0-9.]+(?:[eE][-+]?[0-9]+)?)\s*([A-Za-z][A-Za-z0-9*/^]*)$/;
 /** Units whose values read well after a slider has moved, in SI units. */
 const SCALES: Record<string, number> = { mm: 1e-3, cm: 1e-2, deg: Math.PI / 180, g: 1e-3, ms: 1e-3 };
-/** Units that stand in files, in SI units as sliders have them. */
+/** Units in files, as multiples of the SI units of sliders. */
 const SI: Record<string, string> = {
   km: "m", dm: "m", cm: "m", mm: "m", um: "m", nm: "m", in: "m", ft: "m", g: "kg", mg: "kg", tonne: "kg", lb: "kg", oz: "kg", slug: "kg", ms: "s", us: "s", min: "s", h: "s",
   mrad: "rad", deg: "rad", turn: "rad", rev: "rad", rpm: "rad/s", Hz: "rad/s", kHz: "rad/s", mN: "N", kN: "N", MN: "N", lbf: "N", kgf: "N", Nm: "N*m", Nmm: "N*m", kNm: "N*m",
   mJ: "J", kJ: "J", kPa: "Pa", MPa: "Pa", GPa: "Pa", bar: "Pa", psi: "Pa", mW: "W", kW: "W", hp: "W",
 };
 
-/** The SI unit of a value that is written with a unit; empty where it is a bare number. */
+/** The SI unit of a value that is written with a unit; empty if it is a bare number. */
 export function unitOf(value: string): string {
   const unit = QUANTITY.exec(plain(value))?.[2];
   return unit ? (SI[unit] ?? unit.replace(/[A-Za-z]+/g, (part) => SI[part] ?? part)) : "";
 }
 
-/** A number in place of a written value: in the unit that stood there where that gives the same bits, else in SI units. */
+/** A number in place of a written value: in the previous unit if that gives the same bits, otherwise in SI units. */
 export function written(value: number, before: string): string {
   const unit = QUANTITY.exec(plain(before))?.[2] ?? "", scale = SCALES[unit], quote = /^["']/.exec(before.trim())?.[0] ?? "";
   const small = scale === undefined ? NaN : Number((value / scale).toPrecision(12));

@@ -8,7 +8,7 @@ export interface Complaint {
 export interface Reply { ok: boolean; diagnostics?: Complaint[]; [key: string]: unknown }
 export interface Described extends Reply {
   title: string; assembled: boolean; columns: string[]; parameters: [string, number][]; unused: string[]; states: string[];
-  /** Parameters that are numbers of their own, and where their values stand in the file: from, to. */
+  /** Parameters that are plain numbers, with the location of their values in the file: from, to. */
   written: [string, number, number][];
   inputs: { name: string; unit: string; value: number; range: [number | null, number | null] }[]; drives: string[]; gravity: boolean;
 }
@@ -41,12 +41,12 @@ export class Engine {
       return JSON.parse(new TextDecoder().decode(new Uint8Array(e.memory.buffer, e.fourbar_reply(), length))) as Reply;
     } catch (error) {
       this.exports = this.fresh();
-      const message = `the engine broke down: ${error instanceof Error ? error.message : String(error)}`;
-      return { ok: false, broken: true, diagnostics: [{ code: "U473", message, help: "this is a fault of the program; please report it with the file", names: [], warning: false, shown: message }] };
+      const message = `the engine failed: ${error instanceof Error ? error.message : String(error)}`;
+      return { ok: false, broken: true, diagnostics: [{ code: "U473", message, help: "this is a bug in the program; please report it with the file", names: [], warning: false, shown: message }] };
     }
   }
 
-  /** An engine beside this one, which computes while the page goes on. */
+  /** A second engine, which computes while the page stays responsive. */
   beside(): Beside { return new Beside(this.module); }
 
   /** The present instant, in the order of the columns; a copy. */
@@ -58,7 +58,7 @@ export class Engine {
   get memoryBytes(): number { return this.exports.memory.buffer.byteLength; }
 }
 
-/** What a worker runs: an engine of its own answers a list of requests, up to the first that fails. */
+/** The script of a worker: its own engine answers a list of requests, up to the first that fails. */
 const WORKER = `
 let made = null;
 onmessage = ({ data: { module, requests } }) => {
@@ -75,8 +75,8 @@ onmessage = ({ data: { module, requests } }) => {
     }
   } catch (error) {
     made = null;
-    const message = 'the engine broke down: ' + error;
-    reply = { ok: false, diagnostics: [{ code: 'U473', message, help: 'this is a fault of the program; please report it with the file', names: [], warning: false, shown: message }] };
+    const message = 'the engine failed: ' + error;
+    reply = { ok: false, diagnostics: [{ code: 'U473', message, help: 'this is a bug in the program; please report it with the file', names: [], warning: false, shown: message }] };
   }
   postMessage({ reply, spent: performance.now() - before });
 };`;
@@ -91,7 +91,7 @@ export class Beside {
 
   get busy(): boolean { return this.waiting !== null; }
 
-  /** Answers the last of the requests; null where it was stopped, an error where this browser has no workers for pages like this one. */
+  /** Answers the last of the requests; null if it was stopped, an error where this browser has no workers for pages like this one. */
   ask(requests: Record<string, unknown>[]): Promise<Reply | null> {
     this.stop();
     return new Promise((done, failed) => {

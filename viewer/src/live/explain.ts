@@ -19,7 +19,7 @@ export function explanation(reply: Reply, catalogue: Catalogue, mode: (number: n
     sections[sections.length - 1]!.lines.push({ text: text.replaceAll("`", "") });
   }
   const modes = reply["modes"] as string[];
-  if (modes.length) sections.push({ title: "Assembly modes: press one to see it", lines: modes.map((text, number): Line => ({ text: text.replaceAll("`", ""), act: { text: "show", run: () => mode(number) } })) });
+  if (modes.length) sections.push({ title: "Assembly modes: click one to show it", lines: modes.map((text, number): Line => ({ text: text.replaceAll("`", ""), act: { text: "show", run: () => mode(number) } })) });
   const passed = passings(reply["events"] as Singular[], catalogue);
   if (passed.length) sections.push({ title: "Singular positions of this motion", lines: passed });
   const notes = (reply.diagnostics ?? []).map((d): Line => ({ text: `${d.message}${d.help ? `; ${d.help}` : ""} [${d.code}]`, level: "warn", names: d.names }));

@@ -24,7 +24,7 @@ export interface Shipped { name: string; group?: string; title: string; purpose?
 const MOST_ROWS = 6000;
 /** A study that runs faster than this follows a slider at once; milliseconds. */
 const QUICK = 70;
-/** The engine may hold up a frame this long while the mechanism moves by itself; milliseconds. */
+/** Longest time that the engine may take per frame while the mechanism is simulated; milliseconds. */
 const FRAME = 30;
 
 /** Makes a slider reach a value. */
@@ -62,7 +62,7 @@ export class Live {
   private lastDraw = 0;
   private lastRun = Infinity;
   private later = 0;
-  /** Engines in workers: one runs the study, one says what `check` says. The page goes on while they do. */
+  /** Engines in workers: one runs the study, the other one `check`. The page stays responsive meanwhile. */
   private readonly runner: Beside;
   private readonly checker: Beside;
   private runSince = 0;
@@ -168,7 +168,7 @@ export class Live {
     if (this.load(text, false) !== null || JSON.stringify(this.described!.parameters) !== before) { this.set = set; this.load(this.editor.text, false); return; }
     this.editor.open(text);
   }
-  /** Where the value of a parameter stands in the file, with the quotes around it. */
+  /** Location of the value of a parameter in the file, including its quotes. */
   private place(name: string): [number, number] | null {
     const found = this.described?.written.find(([n]) => n === name);
     if (!found) return null;
@@ -178,7 +178,7 @@ export class Live {
   /** What the engine had against the last file it refused. */
   private complaints: Complaint[] = [];
 
-  private hint(): string { return "Drag a part: the joints stay closed. Let go for dynamics; click a part for its values."; }
+  private hint(): string { return "Drag a part: the joints stay closed. Press Let go for dynamics; click a part to see its values."; }
 
   private edit(text: string): void {
     const before = this.set;
@@ -191,7 +191,7 @@ export class Live {
     this.set = before;
     this.editor.complain(this.complaints);
     this.lock(true);
-    this.say(`${why}. The scene shows the last file that could be read; Reset brings it back`, true);
+    this.say(`${why}. The scene shows the last valid file; Reset restores it`, true);
   }
 
   private saveFile(): void {
@@ -207,7 +207,7 @@ export class Live {
     const inputs = [...others, ...[...this.inputs].map(([name, value]): [string, unknown] => [name, { value }])];
     const study = { ...this.data.study, ...(inputs.length ? { inputs } : {}) };
     save(fileName(this.described?.title ?? "mechanism", ".html"), new Blob([sharedPage(page, { ...this.data, text: this.text, set: [...this.set], study })], { type: "text/html" }));
-    if (bad) this.say("The page was saved with the last file that could be read: the one in the editor has mistakes", true);
+    if (bad) this.say("The page was saved with the last valid file: the one in the editor has errors", true);
   }
 
   /** Another mechanism, such as one of the gallery. */
@@ -226,13 +226,13 @@ export class Live {
     if (why !== null) {
       this.editor.complain(this.complaints);
       this.lock(true);
-      this.say(`${why}. The scene shows the mechanism before`, true);
+      this.say(`${why}. The scene shows the previous mechanism`, true);
     } else this.app.stage.view(this.app.stage.draft.normal ? "normal" : "iso");
   }
 
   // ---- sliders ----
 
-  /** Sliders stand still while the file of the editor is not the one of the engine. */
+  /** Sliders are disabled while the file of the editor is not the one of the engine. */
   private lock(locked: boolean): void { for (const box of this.sliders.querySelectorAll("input")) box.disabled = locked; }
   /** Marks the slider whose value cannot be built. */
   private mark(): void {
@@ -297,7 +297,7 @@ export class Live {
     this.refused = { name, value, why };
     this.tellRefused();
   }
-  /** A parameter whose slider was let go: its value goes into the file, or the last one that could be built. */
+  /** A parameter whose slider was released: its value is written to the file, or the last one that could be built. */
   private settle(name: string, value: number): void {
     const refused = this.refused?.name === name, at = this.place(name), kept = this.described?.parameters.find(([n]) => n === name)?.[1];
     if (!at || (refused && (!this.set.has(name) || kept === undefined))) return;
@@ -320,7 +320,7 @@ export class Live {
     this.mark();
     if (!this.refused) return;
     const { name, value, why } = this.refused, kept = this.described?.parameters.find(([n]) => n === name)?.[1];
-    this.say(`${name} = ${value} cannot be built: ${why}. The mechanism and the file keep ${name} = ${kept === undefined ? "its value" : format(kept)}; Reset brings the slider back`, true);
+    this.say(`${name} = ${value} cannot be built: ${why}. The mechanism and the file keep ${name} = ${kept === undefined ? "its value" : format(kept)}; Reset restores the slider`, true);
   }
   private input(name: string, value: number): void {
     this.inputs.set(name, value);
@@ -337,7 +337,7 @@ export class Live {
     return reply.ok ? (reply["page"] as PageData) : null;
   }
 
-  /** The new mechanism: with its motion at once where that is quick, else as it stands, and the motion a little later. */
+  /** The new mechanism: immediately with its motion if that is quick to compute; otherwise at rest, and with its motion a little later. */
   private redraw(): void {
     this.leave();
     const quick = this.described!.assembled && this.lastRun < QUICK ? this.studyPage() : null;
@@ -354,7 +354,7 @@ export class Live {
       if (this.running || this.hand) this.runLater(); else void this.compute();
     }, 220);
   }
-  /** The motion of the study, computed beside the page; none where it was stopped or there is none. */
+  /** The motion of the study, computed in a worker; null if it was stopped or there is none. */
   private async motion(): Promise<PageData | null> {
     const inputs = [...this.inputs].map(([input, value]) => ({ do: "set", input, value }));
     this.runSince = performance.now();
@@ -375,7 +375,7 @@ export class Live {
     this.runner.stop();
     this.againButton.hidden = false;
   }
-  /** Shows the computed motion, unless the reader holds the mechanism or has made a motion by hand; and how long the one under way takes. */
+  /** Shows the computed motion, unless the reader holds the mechanism or has produced a motion; also shows the time of the computation in progress. */
   private deliver(): void {
     const seconds = this.runner.busy ? (performance.now() - this.runSince) / 1000 : 0, waits = seconds > 0.5;
     if (this.busy.hidden === waits) this.busy.hidden = !waits;
@@ -435,12 +435,12 @@ export class Live {
     }, signal);
   }
 
-  /** The engine takes up what the recording shows, with its velocities and states; false where it cannot. */
+  /** The engine takes up what the recording shows, with its velocities and states; false if it cannot. */
   private takePose(): boolean {
     const m = this.app.motions[0]!, t = this.app.clock.time, bodies = this.app.page.model.bodies;
     const event = changed(this.app.page.results[0]!.events ?? [], t);
     if (event && !m.isLive) {
-      this.say(`Event ${event.name} has changed the mechanism by then: go to a time before it, or press Reset`, true);
+      this.say(`Event ${event.name} has changed the mechanism by that time: go to an earlier time, or press Reset`, true);
       return false;
     }
     this.started = false;
@@ -513,7 +513,7 @@ export class Live {
     this.record();
     return true;
   }
-  /** Gravity or motors were switched: what moves goes on from here with the other setting. */
+  /** Gravity or motors were switched: the motion continues from here with the new setting. */
   private restart(box: HTMLInputElement): void {
     const was = this.running;
     this.started = this.running = false;
@@ -521,7 +521,7 @@ export class Live {
     if (!was) return;
     this.showLive();
     if (this.begin()) { this.running = true; this.lastFrame = 0; }
-    // The mechanism cannot be started anew as it is: it can go on as it was.
+    // The mechanism cannot be started again in this state: it continues as before.
     else { box.checked = !box.checked; this.started = true; this.pause(); }
     this.showButtons();
   }
@@ -548,7 +548,7 @@ export class Live {
     this.refused = null;
     this.app.motions[0]!.setLive(null);
     if (this.editor.text !== this.text || !this.described?.assembled) {
-      // The last file that could be assembled, with its sliders; undo in the editor gives back what was typed.
+      // The last file that could be assembled, with its sliders; undo in the editor restores what was typed.
       this.set = new Map(this.good.set);
       this.editor.change(this.good.text);
       this.load(this.good.text, true);
@@ -563,7 +563,7 @@ export class Live {
     this.say(this.hint());
   }
 
-  /** One step of the engine; false where it cannot go on. */
+  /** One step of the engine; false if it cannot continue. */
   advance(seconds: number): boolean {
     const reply = this.engine.ask({ do: "advance", by: seconds * Number(this.speedBox.value), ...(this.hand ? { hand: this.hand } : {}) });
     this.record();

@@ -21,7 +21,7 @@ export function playground(live: Live, gallery: Shipped[]): void {
   search.addEventListener("input", refresh);
   refresh();
   live.app.addTab("Models", el("div", { class: "trace" }, el("div", { class: "cardtools" }, button("Draw a linkage", "Draw a planar linkage with the mouse", () => sketch.open())), search, list), "Live");
-  // The scene is built anew for every mechanism; the sheet lies over it.
+  // The scene is rebuilt for every mechanism; the sheet lies over it.
   const place = () => live.app.scene.append(sketch.root);
   live.app.onShow.push(place);
   place();

@@ -15,7 +15,7 @@ export function sharedPage(page: PageData, live: LiveData): string {
     `<meta http-equiv="Content-Security-Policy" content="${policy.replaceAll('"', "&quot;")}">`,
     '<meta name="viewport" content="width=device-width, initial-scale=1">', '<meta name="referrer" content="no-referrer">', "<title>Fourbar</title>",
     `<style>${text("style")}</style>`, "</head>", "<body>",
-    "<noscript>This page shows a moving mechanism and needs JavaScript, which it carries inside; nothing is loaded from outside.</noscript>",
+    "<noscript>This page shows a moving mechanism and needs JavaScript, which it contains; nothing is loaded from the network.</noscript>",
     '<div id="app"></div>', `<script type="application/json" id="fourbar-data">${block({ ...page, live: own })}</script>`,
     `<script type="application/octet-stream" id="fourbar-engine">${text("#fourbar-engine")}</script>`,
     `<script>${text("script:not([type])")}</script>`, "</body>", "</html>", "",

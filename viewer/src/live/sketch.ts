@@ -16,10 +16,10 @@ const round = (x: number): number => Number((Math.round(x / GRID) * GRID).toFixe
 export function fileOf(d: Drawing): { text: string } | { missing: string } {
   if (!d.bars.length) return { missing: "Draw a bar: press at one end, drag to the other." };
   const held = d.joints.some((j, k) => j.ground && d.bars.some((b) => b.ends.includes(k)));
-  if (!held) return { missing: "Nothing is connected to the ground yet: choose Ground and click an end of a bar." };
+  if (!held) return { missing: "Nothing is connected to the ground yet: choose Ground, then click an end of a bar." };
   const used = d.joints.map((_, k) => k).filter((k) => d.bars.some((b) => b.ends.includes(k)));
   const n = (x: number) => String(Number(x.toPrecision(9))), name = (k: number) => letter(k);
-  const lines = ["fourbar: 1", "title: A sketch", "# Ends of the bars as drawn; with other numbers the linkage is assembled anew.", "parameters:"];
+  const lines = ["fourbar: 1", "title: A sketch", "# Ends of the bars as drawn; with other numbers the linkage is assembled again.", "parameters:"];
   for (const k of used) lines.push(`  ${name(k)}x: ${n(d.joints[k]!.x)}`, `  ${name(k)}y: ${n(d.joints[k]!.y)}`);
   if (d.joints.some((j) => j.motor)) lines.push("  turn: 3                                   # speed of the motor, rad/s");
   lines.push("gravity: [0, -9.81, 0]", "bodies:");
@@ -48,8 +48,8 @@ export function fileOf(d: Drawing): { text: string } | { missing: string } {
 
 type Tool = "bar" | "ground" | "motor" | "tracer" | "move" | "delete";
 const TOOLS: [Tool, string, string][] = [
-  ["bar", "Bar", "press at one end, drag to the other; ends near each other become one pin; a square is 50 mm"], ["ground", "Ground", "click a pin to fix it on the ground"],
-  ["motor", "Motor", "click a pin to drive its first bar"], ["tracer", "Tracer", "click near a bar: this point of it draws its path"],
+  ["bar", "Bar", "press at one end, drag to the other; ends close to each other become one pin; grid squares are 50 mm"], ["ground", "Ground", "click a pin to fix it on the ground"],
+  ["motor", "Motor", "click a pin to drive its first bar"], ["tracer", "Tracer", "click near a bar to trace that point of it"],
   ["move", "Move", "drag a pin"], ["delete", "Delete", "click a pin or a bar"],
 ];
 
@@ -71,7 +71,7 @@ export class Sketch {
     this.hint.textContent = TOOLS[0]![2];
     this.svg.setAttribute("viewBox", "-0.35 -0.3 0.9 0.6");
     this.root.append(el("div", { class: "cardtools" }, ...tools, button("Clear", "Remove everything", () => { this.drawing.joints.length = this.drawing.bars.length = 0; this.paint(); }),
-      button("Make it move", "Write the file and assemble it", () => this.finish()), button("", "Back without a change", () => { this.root.hidden = true; }, "close")), this.hint, this.svg);
+      button("Start the motion", "Write the file and assemble it", () => this.finish()), button("", "Back without changes", () => { this.root.hidden = true; }, "close")), this.hint, this.svg);
     this.svg.addEventListener("pointerdown", (e) => this.down(e));
     this.svg.addEventListener("pointermove", (e) => this.move(e));
     this.svg.addEventListener("pointerup", (e) => this.up(e));

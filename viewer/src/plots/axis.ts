@@ -17,7 +17,7 @@ export function linearTicks(lo: number, hi: number, most: number): Tick[] {
   return out;
 }
 
-/** Numbers of an axis: as few digits as name every tick where it stands. */
+/** Numbers of an axis: with the fewest digits that give every tick correctly. */
 export function names(ticks: number[], step: number): string[] {
   const short = (text: string) => text.replace(/(\.\d*?)0+(?=e|$)/, "$1").replace(/\.(?=e|$)/, "");
   for (let digits = 3; digits < 17; digits++) {

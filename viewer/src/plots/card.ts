@@ -90,7 +90,7 @@ export class Card {
     this.area.replaceChildren(this.chart.svg);
     this.legend.replaceChildren(...this.curves.map((c, i) => el("div", { class: "curve" }, this.swatch(c), el("span", { class: "name", title: c.label }, c.label), el("span", { class: "value", "data-curve": i }),
       c.zero !== undefined && el("span", { class: "hint floor" }, `below ${format(c.zero, 2)}${c.column.unit && c.column.unit !== "1" ? ` ${c.column.unit}` : ""}: drawn as zero`))));
-    if (!this.curves.length) this.legend.replaceChildren(el("span", { class: "hint" }, "No curve yet: choose columns with +"));
+    if (!this.curves.length) this.legend.replaceChildren(el("span", { class: "hint" }, "No curves yet: add columns with +"));
     this.cursor();
   }
 

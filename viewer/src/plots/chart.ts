@@ -16,11 +16,11 @@ export interface ChartSpec {
   curves: Curve[]; x: [number, number]; log: boolean; width: number; height: number; look: ChartLook;
   /** Printed above the curves, for the exported file. */
   heading?: string; legend?: boolean; unit: string;
-  /** The column along the horizontal axis; time where there is none. */
+  /** The column along the horizontal axis; time by default. */
   over?: Column;
 }
 
-// Curves of one plot, told apart by colour-blind readers: Paul Tol's bright scheme with the accent as its red.
+// Curves of one plot, which colour-blind readers can distinguish: Paul Tol's bright scheme with the accent as its red.
 export const LIGHT_CURVES = ["#4477aa", "#e4572e", "#228833", "#aa3377", "#b59d23", "#44a5c2"];
 export const DARK_CURVES = ["#7fb0e6", "#ff8560", "#6cc788", "#e08cc0", "#e0cf60", "#7fd6ec"];
 

@@ -15,7 +15,7 @@ export class PlotPanel {
   private zoom: [number, number] | null = null;
 
   constructor(private readonly host: PanelHost, defaults: PlotChoice[]) {
-    this.reset = button("Whole time", "Show the whole time (double click in a plot)", () => this.setRange(null));
+    this.reset = button("Whole time", "Show the whole time (double-click in a plot)", () => this.setRange(null));
     this.root.append(this.list, el("div", { class: "cardtools" },
       button("Add a plot", "Add an empty plot", () => { const c = this.add([]); this.draw(); c.toggleFinder(true); c.root.scrollIntoView({ block: "nearest" }); }), this.reset,
       el("span", { class: "hint" }, "click: jump · drag: zoom · shift-wheel: zoom")));

@@ -9,7 +9,7 @@ import { vec } from "./shapes";
 // Colours are given as they should appear; nothing in the scene needs linear light. Before the first colour is read.
 THREE.ColorManagement.enabled = false;
 
-// Paul Tol's muted scheme without its rose, which would fight with the accent: told apart by colour-blind readers.
+// Paul Tol's muted scheme without its rose, which is too close to the accent colour; colour-blind readers can distinguish them.
 const PALETTE = ["#4477aa", "#44aa99", "#ddcc77", "#aa4499", "#88ccee", "#117733", "#882255", "#999933"];
 export const ACCENT = "#e4572e";
 export const METAL = new THREE.Color("#e8ebee");
@@ -71,7 +71,7 @@ export class Draft {
     return f ? { kind: f.type, name: f.name } : null;
   }
 
-  /** Thickness of a flat bar, and how far a body stands off the plane of the drawing. */
+  /** Thickness of a flat bar, and distance of a body from the plane of the drawing. */
   get thickness(): number { return this.bar * 0.8; }
   offset(body: number): number {
     if (body < 0 || !this.normal || this.model.bodies[body]!.shapes?.length) return 0;

@@ -170,7 +170,7 @@ function frameX(axis: THREE.Vector3): THREE.Vector3 {
 /** A rope: its length, the places that it runs over from end to end, and where the shader finds how slack it is. */
 export interface Rope { length: number; places: { body: number; at: Vec3 }[]; texel: number }
 
-/** The ropes of a mechanism; what the shader reads of them stands behind the poses. */
+/** The ropes of a mechanism; their data for the shader follow the poses. */
 export function ropesOf(d: Draft): Map<Force, Rope> {
   const ropes = (d.model.forces ?? []).filter((f) => f.between && f.length !== undefined);
   return new Map(ropes.map((f, k) => [f, { length: f.length!, places: held(f).map((p) => ({ body: d.body(p.body), at: p.at })), texel: 2 * (d.model.bodies.length + 1) + k }]));

@@ -56,7 +56,7 @@ export class Labels {
   }
 }
 
-/** The upper left corner of a name beside its place, where it covers no other name and stays in the picture; nothing where there is no such room. */
+/** The upper left corner of a name beside its place, where it covers no other name and stays in the picture; nothing if there is no such room. */
 function free(p: { x: number; y: number }, w: number, h: number, taken: { x: number; y: number; w: number; h: number }[], picture: { clientWidth: number; clientHeight: number }): { x: number; y: number } | null {
   const right = picture.clientWidth - w, bottom = picture.clientHeight - h;
   // A name whose place is out of the picture is not shown; one that is wider than the picture begins at its edge.

@@ -21,7 +21,7 @@ const POSE = /* glsl */ `
     return texel(k).xyz + turn(texel(k + 1), at);
   }
   uniform float absent[${ABSENT}];
-  // A ghost has no ground of its own, and lies a little behind what it is compared with. What events have taken out is not drawn.
+  // A ghost has no ground, and lies a little behind the result with which it is compared. What events have taken out is not drawn.
   vec4 onScreen(float body, float id, vec3 p) {
     if (ghost > 0.5 && body < 0.5) return vec4(2.0, 2.0, 2.0, 1.0);
     for (int k = 0; k < ${ABSENT}; k++) if (absent[k] > 0.5 && abs(id - absent[k]) < 0.5) return vec4(2.0, 2.0, 2.0, 1.0);
@@ -72,7 +72,7 @@ const LINE_VERTEX = /* glsl */ `
 `;
 
 // A spring, rope or distance: `position` is (offset across, offset across, fraction along) between two places on two bodies;
-// `slack` is the direction in which a rope hangs through, and the texel of its spare and straight length, or 0: each stretch between
+// `slack` is the direction in which a rope sags, and the texel of its spare and straight length, or 0: each stretch between
 // two of its places has its share of the spare length, and is a bow about as deep as two straight halves would be.
 const TIE_VERTEX = /* glsl */ `
   attribute vec3 tint;

@@ -3,7 +3,7 @@
 
 import * as THREE from "three";
 
-/** What a vertex needs besides its place: the pose row that moves it, the thing to name on hover, its colour. */
+/** What a vertex needs in addition to its place: the pose row that moves it, the thing to name on hover, its colour. */
 export interface Owner { body: number; id: number; color: THREE.Color }
 
 export class Merge {

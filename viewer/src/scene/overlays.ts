@@ -330,7 +330,7 @@ export class Overlays {
     const out: Legend[] = [], [force, torque] = this.largestLoad;
     if (this.showLoads && force > 0) out.push({ text: `applied force, longest ${format(force)} N`, color: LOAD });
     if (this.showLoads && torque > 0) out.push({ text: `applied torque, largest ${format(torque)} N m`, color: LOAD });
-    if (this.showLoads && this.usualPush > 0) out.push({ text: `contact force, an arrow as long as a link is ${format((this.usualPush * this.stage.draft.link) / this.pushLength)} N`, color: CONTACT });
+    if (this.showLoads && this.usualPush > 0) out.push({ text: `contact force, an arrow of the length of a link is ${format((this.usualPush * this.stage.draft.link) / this.pushLength)} N`, color: CONTACT });
     if (this.showReactions) {
       out.push({ text: this.hasReactions ? `reaction on the moving body, longest ${format(this.largestForce)} N` : "this result has no reactions", color: ACCENT });
       if (this.reactions.some((r) => !r.sure)) out.push({ text: "reaction not unique (smallest one shown)", color: UNSURE });

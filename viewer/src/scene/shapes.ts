@@ -16,10 +16,10 @@ const unitSolids = (sides: number) => ({
 });
 let unit = unitSolids(28), wheel = unit.cylinder, fine = 0.22;
 export function setDetail(bodies: number): void {
-  unit = unitSolids(bodies > 300 ? 10 : bodies > 100 ? 16 : 32);
+  unit = unitSolids(bodies > 300 ? 10 : bodies > 100 ? 16 : bodies > 40 ? 20 : 32);
   // A disk wider than it is long is a wheel, which the eye wants round.
   wheel = new THREE.CylinderGeometry(1, 1, 1, bodies > 300 ? 24 : 96, 1);
-  fine = bodies > 100 ? 0.22 : 0.1;
+  fine = bodies > 100 ? 0.22 : bodies > 40 ? 0.16 : 0.1;
 }
 
 function along(from: THREE.Vector3, to: THREE.Vector3): THREE.Quaternion {

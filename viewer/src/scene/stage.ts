@@ -62,7 +62,7 @@ class Cast {
   }
 }
 
-/** Colours of compared results; the first is drawn in the colours of its bodies, and grey stands for it. */
+/** Colours of compared results; the first is drawn in the colours of its bodies, and grey represents it. */
 export const RESULT_COLORS = ["#8a949e", "#d6336c", "#228833", "#6741d9", "#ccbb44", "#66ccee"];
 
 export class Stage {
@@ -233,7 +233,7 @@ export class Stage {
     this.controls.update();
   }
 
-  /** Where the camera stands, to be taken up by another stage. */
+  /** Position of the camera, to be adopted by another stage. */
   get cameraState(): { position: THREE.Vector3; target: THREE.Vector3; half: number; zoom: number; flat: boolean; fitted: THREE.Vector3 | null } {
     return { position: this.camera.position.clone(), target: this.controls.target.clone(), half: this.flatHalf, zoom: this.flat.zoom, flat: this.isFlat, fitted: this.fitted };
   }
@@ -439,10 +439,12 @@ function setSize(renderer: THREE.WebGLRenderer, width: number, height: number, s
  * These materials are never disposed of, so that the shaders serve every later stage too.
  */
 function compile(renderer: THREE.WebGLRenderer, model: Draft["model"], shared: Shared): void {
-  const look = { poses: new THREE.Texture(), absent: { value: new Array<number>(ABSENT).fill(0) } }, scene = new THREE.Scene(), none = new THREE.BufferGeometry();
-  scene.add(new THREE.Mesh(none, surface(shared, look)), new THREE.Mesh(none, contour(shared, look)), new THREE.LineSegments(none, edge(shared, look)), new THREE.LineSegments(none, gridLines()));
-  if (model.forces?.some((f) => f.between) || model.joints?.some((j) => j.type === "distance")) scene.add(new THREE.LineSegments(none, tie(shared, look)));
-  if (model.points?.length || model.view?.trace?.length) scene.add(new THREE.Mesh(none, dotLook(ACCENT)), new Line2(new LineGeometry(), curveLook(ACCENT, 1, 1, false)));
+  const look = { poses: new THREE.Texture(), absent: { value: new Array<number>(ABSENT).fill(0) } }, scene = new THREE.Scene();
+  // A shader depends on the attributes of what is drawn with it.
+  const line = new THREE.BufferGeometry().setAttribute("position", new THREE.Float32BufferAttribute([], 3)), solid = line.clone().setAttribute("normal", new THREE.Float32BufferAttribute([], 3));
+  scene.add(new THREE.Mesh(solid, surface(shared, look)), new THREE.Mesh(solid, contour(shared, look)), new THREE.LineSegments(line, edge(shared, look)), new THREE.LineSegments(line, gridLines()));
+  if (model.forces?.some((f) => f.between) || model.joints?.some((j) => j.type === "distance")) scene.add(new THREE.LineSegments(line, tie(shared, look)));
+  if (model.points?.length || model.view?.trace?.length) scene.add(new THREE.Mesh(solid, dotLook(ACCENT)), new Line2(new LineGeometry(), curveLook(ACCENT, 1, 1, false)));
   renderer.compile(scene, new THREE.OrthographicCamera());
 }
 const gridLines = () => new THREE.LineBasicMaterial({ transparent: true, opacity: 0.75, depthWrite: false });
