@@ -3,14 +3,15 @@
 //!
 //! In a page, blocks are marked after their language:
 //!
-//! - ```` ```yaml file=my.yaml ```` is written to `my.yaml` in a folder of its own for the page (any language may have `file=`),
+//! - ```` ```yaml file=my.yaml ```` is written to `my.yaml` in a separate folder for the page (any language may have `file=`),
 //! - ```` ```yaml section=my.yaml ```` replaces the sections of that file that it names, or adds them,
 //! - ```` ```console ```` is executed: lines that start with `$ fourbar` are commands, the lines after them are what is printed; nothing
-//!   after them means that the output is not compared. A command goes on after a line that ends in `\`. A line
-//!   `...` stands for any lines, and at the end of a line for its rest. ```` ```console exit=1 ```` says with which exit code the last command ends.
+//!   after them means that the output is not compared. A command continues after a line that ends in `\`. A line
+//!   `...` matches any lines, and at the end of a line the rest of it. ```` ```console exit=1 ```` says with which exit code the last command ends.
 //!   The folder of a page has a copy of `models`, and pages are written but not opened,
 //! - ```` ```yaml ```` with a whole file (its first line is `fourbar: 1`) and without a mark is given to `fourbar check`,
-//! - a picture `![...](.../pictures/NAME.svg)` must be written by a command of the page as `NAME.svg`.
+//! - a picture `![...](.../pictures/NAME.svg)` must be written by a command of the page as `NAME.svg`, and look like the one that is kept
+//!   with the page: the same elements and words, with numbers as close as the eye can see.
 //!
 //! With `FOURBAR_UPDATE_DOCS=1` printed lines and pictures are brought up to date instead; read the changes before they are kept.
 
@@ -46,7 +47,7 @@ fn pages() -> Vec<PathBuf> {
     list
 }
 
-/// A fenced block: what stands after the fence, its lines, and the number of its first line, from 0.
+/// A fenced block: the words after the fence, its lines, and the index of its first line.
 struct Block<'a> {
     marks: Vec<&'a str>,
     lines: Vec<&'a str>,
@@ -98,7 +99,7 @@ fn sections(text: &str) -> Vec<(String, String)> {
     list
 }
 
-/// A file with the sections of a block in place of its own.
+/// A file whose sections are replaced by those of a block.
 fn replaced(file: &str, block: &str) -> String {
     let mut list = sections(file);
     for (name, text) in sections(block) {
@@ -134,7 +135,7 @@ fn words(line: &str) -> Vec<String> {
     list
 }
 
-/// Whether printed lines are as the page says; `...` stands for any lines.
+/// Whether printed lines agree with the page; `...` matches any lines.
 fn agrees(page: &[&str], printed: &[&str]) -> bool {
     match page.split_first() {
         None => printed.is_empty(),
@@ -143,7 +144,7 @@ fn agrees(page: &[&str], printed: &[&str]) -> bool {
     }
 }
 
-/// Whether a line is as the page says; `...` at its end stands for any rest.
+/// Whether a line agrees with the page; `...` at its end matches the rest of the line.
 fn same(page: &str, printed: &str) -> bool {
     page.strip_suffix("...").map_or(page == printed, |start| printed.starts_with(start))
 }
@@ -257,7 +258,11 @@ fn execute(page: &Path) -> Vec<String> {
         } else if updating() {
             std::fs::create_dir_all(kept.parent().expect("a folder")).expect("writable");
             std::fs::copy(&made, &kept).expect("writable");
-        } else if !kept.is_file() {
+        } else if let Ok(old) = std::fs::read_to_string(&kept) {
+            if let Some(difference) = drawn_otherwise(&old, &std::fs::read_to_string(&made).expect("a picture")) {
+                wrong.push(format!("{name}: `{picture}` is out of date: {difference}"));
+            }
+        } else {
             wrong.push(format!("{name}: `{picture}` is not kept with the page"));
         }
     }
@@ -269,6 +274,71 @@ fn execute(page: &Path) -> Vec<String> {
         std::fs::write(page, lines.join("\n") + "\n").expect("writable");
     }
     wrong
+}
+
+/// Part of a picture: a number, or the characters between two numbers.
+#[derive(Debug, PartialEq)]
+enum Piece<'a> {
+    /// A number, and whether it is part of a text, which is read, instead of the drawing.
+    Number(f64, bool),
+    Other(&'a str),
+}
+
+fn pieces(svg: &str) -> Vec<Piece<'_>> {
+    let bytes = svg.as_bytes();
+    let digit = |k: usize| bytes.get(k).is_some_and(u8::is_ascii_digit);
+    let (mut list, mut from, mut at, mut tag) = (Vec::new(), 0, 0, false);
+    while at < bytes.len() {
+        // Digits in names and colours are not numbers; commands of a path such as `M` and `L` are single letters.
+        if bytes[at] == b'#' || bytes[at].is_ascii_alphabetic() && bytes.get(at + 1).is_some_and(u8::is_ascii_alphabetic) {
+            at += 1;
+            while bytes.get(at).is_some_and(u8::is_ascii_alphanumeric) {
+                at += 1;
+            }
+            continue;
+        }
+        if digit(at) || matches!(bytes[at], b'-' | b'.') && (digit(at + 1) || bytes.get(at + 1) == Some(&b'.') && digit(at + 2)) {
+            let mut end = at + 1;
+            while digit(end) || bytes.get(end) == Some(&b'.') && digit(end + 1) {
+                end += 1;
+            }
+            if bytes.get(end) == Some(&b'e') && (digit(end + 1) || bytes.get(end + 1) == Some(&b'-') && digit(end + 2)) {
+                end += 2;
+                while digit(end) {
+                    end += 1;
+                }
+            }
+            if let Ok(x) = svg[at..end].parse() {
+                list.extend([Piece::Other(&svg[from..at]), Piece::Number(x, !tag)]);
+                (from, at) = (end, end);
+                continue;
+            }
+        }
+        match bytes[at] {
+            b'<' => tag = true,
+            b'>' => tag = false,
+            _ => {}
+        }
+        at += 1;
+    }
+    list.push(Piece::Other(&svg[from..]));
+    list
+}
+
+/// How two pictures differ visibly: places by more than half a pixel, numbers that are read by more than a thousandth.
+fn drawn_otherwise(kept: &str, made: &str) -> Option<String> {
+    let (kept, made) = (pieces(kept), pieces(made));
+    for (k, pair) in kept.iter().zip(&made).enumerate() {
+        let alike = match pair {
+            (Piece::Number(a, true), Piece::Number(b, true)) => (a - b).abs() <= 1e-3 * a.abs().max(b.abs()) || a.abs().max(b.abs()) < 1e-9,
+            (Piece::Number(a, false), Piece::Number(b, false)) => (a - b).abs() <= 0.5,
+            (a, b) => a == b,
+        };
+        if !alike {
+            return Some(format!("its piece {k} is {:?} and was {:?}", pair.1, pair.0));
+        }
+    }
+    (kept.len() != made.len()).then(|| format!("it has {} pieces and had {}", made.len(), kept.len()))
 }
 
 /// A folder with the files in it, one level of folders deep.
@@ -290,7 +360,7 @@ fn pictures(text: &str) -> Vec<String> {
     links(text).into_iter().filter(|l| l.contains("pictures/") && l.ends_with(".svg")).collect()
 }
 
-/// Targets of links and pictures outside of blocks and code.
+/// Targets of links and pictures outside blocks and code.
 fn links(text: &str) -> Vec<String> {
     let mut list = Vec::new();
     let mut open = false;
@@ -323,7 +393,7 @@ fn anchor(heading: &str) -> String {
 #[test]
 fn files_and_commands_of_the_pages_do_what_they_say() {
     let all = pages();
-    // Two at a time: the program has threads of its own.
+    // Two at a time: the program itself uses threads.
     let next = std::sync::atomic::AtomicUsize::new(0);
     let wrong = std::sync::Mutex::new(Vec::new());
     std::thread::scope(|scope| {
@@ -340,7 +410,7 @@ fn files_and_commands_of_the_pages_do_what_they_say() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
 }
 
-/// Every command of the program in a page stands in a block that is executed. Left out are the pages of diagnostics, which show commands
+/// Every command of the program in a page is in a block that is executed. Exceptions are the pages of diagnostics, which show commands
 /// for files that are the reader's own and say so by `my.yaml`, and how a verb is used, `text`.
 #[test]
 fn commands_of_the_pages_are_executed() {
@@ -389,13 +459,54 @@ fn links_of_the_pages_lead_somewhere() {
 
 #[test]
 fn the_contents_of_the_site_name_pages_once() {
-    // That they are there is checked with the other links; pages without a line stand at the end of the site.
+    // That they are there is checked with the other links; pages that are not listed are at the end of the site.
     let docs = root().join("docs");
     let summary = std::fs::read_to_string(docs.join("SUMMARY.md")).expect("the contents of the site");
     let listed: Vec<PathBuf> = links(&summary).iter().map(|l| docs.join(l)).collect();
     let unique: BTreeSet<&PathBuf> = listed.iter().collect();
     assert_eq!(unique.len(), listed.len(), "a page is listed twice");
     assert!(listed.len() > 40, "{}", listed.len());
+}
+
+/// The animated pictures of the README look like those that the program writes now.
+#[test]
+fn moving_pictures_of_the_gallery_are_up_to_date() {
+    let f = folder("moving_pictures");
+    let mut wrong = Vec::new();
+    for name in ["stewart_platform", "pantograph", "jansen_leg"] {
+        let file = format!("{name}.svg");
+        let output = fourbar(&f, &["view", name, "--export", &file]);
+        assert!(output.status.success(), "{}", whole(&output));
+        let kept = root().join("docs/gallery").join(&file);
+        if updating() {
+            std::fs::copy(f.join(&file), &kept).expect("writable");
+            continue;
+        }
+        let [old, new] = [kept, f.join(&file)].map(|p| std::fs::read_to_string(p).expect("a picture"));
+        wrong.extend(drawn_otherwise(&old, &new).map(|difference| format!("docs/gallery/{file} is out of date: {difference}")));
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn pictures_are_compared_as_they_are_seen() {
+    let svg = r##"<path d="M10,20.5L30,-4e1h14.5z" stroke="#1e2730"/><text x="5">speed2 in 0.25 m</text>"##;
+    assert_eq!(drawn_otherwise(svg, svg), None);
+    // Rounding moves places by a part of a pixel.
+    for (old, new) in [("20.5", "20.6"), ("L30", "L30.2"), ("h14.5", "h14.4")] {
+        assert_eq!(drawn_otherwise(svg, &svg.replace(old, new)), None, "{old} and {new}");
+    }
+    for (old, new) in [
+        ("20.5", "22"),
+        ("0.25", "0.26"),
+        ("#1e2730", "#1e2731"),
+        ("speed2", "speed3"),
+        ("-4e1", "-4e1L1,2"),
+        ("M10", "L10"),
+        ("h14.5", "h-14.5"),
+    ] {
+        assert!(drawn_otherwise(svg, &svg.replace(old, new)).is_some(), "{old} and {new}");
+    }
 }
 
 #[test]
