@@ -28,7 +28,7 @@ pub struct Mesh {
     pub triangles: Vec<[u32; 3]>,
 }
 
-/// What is wrong with a file, to be told with its name.
+/// What is wrong with a file, to be reported with its name.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Flaw {
     /// A kind that is not read.
@@ -60,7 +60,7 @@ impl Flaw {
                 .help("use STL, OBJ, glTF or GLB with plain triangles"),
             Self::Broken(why) => Diagnostic::new("M081", format!("the mesh `{file}` cannot be read: {why}")).help("export it again"),
             Self::Large(why) => Diagnostic::new("M082", format!("the mesh `{file}` is too large: {why}"))
-                .help("simplify it; a few thousand triangles are plenty for a drawing"),
+                .help("simplify it; a few thousand triangles suffice for a drawing"),
             Self::Other(d) => *d,
         }
     }
@@ -83,12 +83,19 @@ pub fn inside(folder: &Path, file: &str) -> Result<PathBuf, Diagnostic> {
     match (folder.canonicalize(), folder.join(relative).canonicalize()) {
         (Ok(folder), Ok(target)) if !target.starts_with(&folder) => Err(outside()),
         (Ok(_), Ok(target)) if target.is_file() => Ok(target),
-        _ => Err(Diagnostic::new("M041", format!("there is no file `{file}` in the folder of the model"))),
+        _ => Err(missing(file)),
     }
+}
+
+fn missing(file: &str) -> Diagnostic {
+    Diagnostic::new("M041", format!("there is no file `{file}` in the folder of the model"))
 }
 
 /// The bytes of a file below `folder`, within the limits.
 pub fn bytes(folder: &Path, file: &str) -> Result<Vec<u8>, Diagnostic> {
+    if cfg!(target_family = "wasm") {
+        return Err(missing(file));
+    }
     let path = inside(folder, file)?;
     let unreadable = |e: std::io::Error| Flaw::broken(e.to_string()).of(file);
     let mut bytes = Vec::new();
@@ -99,8 +106,11 @@ pub fn bytes(folder: &Path, file: &str) -> Result<Vec<u8>, Diagnostic> {
     Ok(bytes)
 }
 
-/// Reads a mesh below `folder`.
+/// Reads a mesh below `folder`. The engine of live pages has no files, and is smaller without what reads them.
 pub fn read(folder: &Path, file: &str) -> Result<Mesh, Diagnostic> {
+    if cfg!(target_family = "wasm") {
+        return Err(missing(file));
+    }
     let data = bytes(folder, file)?;
     let beside = |name: &str| bytes(folder, &neighbour(file, name)).map_err(|d| Flaw::Other(Box::new(d)));
     parse(file, &data, &beside).map_err(|flaw| flaw.of(file))
@@ -131,7 +141,7 @@ pub(crate) fn parse(file: &str, data: &[u8], beside: &dyn Fn(&str) -> Result<Vec
         "stl" => stl::parse(data),
         "obj" => obj::parse(data),
         "gltf" | "glb" => gltf::parse(data, beside),
-        other => Err(Flaw::Kind(format!("files that end in `.{other}` are not known"))),
+        other => Err(Flaw::Kind(format!("files that end in `.{other}` are not supported"))),
     }?;
     if mesh.triangles.is_empty() {
         return Err(Flaw::broken("it has no triangles"));

@@ -166,7 +166,7 @@ fn meshes_that_multiply_are_refused_before_they_are_made() {
     assert!(large(bomb(9990, one.clone(), vertices)));
     assert!(large(bomb(1, json!(vec![one[0].clone(); 9990]), vertices)));
     assert!(large(bomb(1, one.clone(), usize::MAX)));
-    // Parts without a surface cost time all the same.
+    // Parts without a surface cost time nevertheless.
     assert!(large(bomb(9990, json!(vec![json!({"mode": 0}); 100]), vertices)));
     // Values take far more memory than letters.
     let values = format!("{{\"extras\": [{}0]}}", "0,".repeat(2_000_000));

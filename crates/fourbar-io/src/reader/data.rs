@@ -67,7 +67,7 @@ pub(crate) fn written_unit(text: &str) -> Option<Written> {
 }
 
 impl<'a> Reader<'a> {
-    /// A unit that stands alone.
+    /// A unit without a number.
     pub(crate) fn unit_alone(&mut self, node: &Node, path: &Path<'_>) -> Option<Written> {
         let text = self.text(node, path)?;
         let found = written_unit(&text);
@@ -254,7 +254,7 @@ impl<'a> Reader<'a> {
     fn rows(&mut self, file: &str, x: &Record, path: &Path<'_>) -> Option<Vec<csv::Row>> {
         let span = x.span_of("file");
         let at = path.key("file").to_string();
-        let Some(folder) = self.folder else {
+        let Some(folder) = self.folder() else {
             let d = Diagnostic::new("M625", format!("the table file `{}` cannot be found: the mechanism has no folder", shorten(file)))
                 .help("read the mechanism from a file, or give the points as `points: [[x, y], ...]`");
             self.problem(d.at(at), span);

@@ -147,8 +147,8 @@ impl Reader<'_> {
             reader.problem(d.at(path.to_string()).name(&file), r.span);
             None
         };
-        let Some(folder) = self.folder else {
-            let d = Diagnostic::new("M662", format!("the mesh `{file}` cannot be read: the mechanism has no folder to find it in"));
+        let Some(folder) = self.folder() else {
+            let d = Diagnostic::new("M662", format!("the mesh `{file}` cannot be read: the mechanism has no folder in which to find it"));
             return refuse(self, d.help("save the mechanism to a file in the folder of its meshes"));
         };
         let (mesh, bytes) = match mesh::read(folder, &file).and_then(|m| Ok((m, mesh::bytes(folder, &file)?))) {
@@ -253,7 +253,7 @@ impl Reader<'_> {
     }
 }
 
-/// A stand-in for the key of a list's item: its first character.
+/// Used in place of a key for a list item: its first character.
 fn here(item: &Node) -> Text {
     Text::marker(item.span.start())
 }

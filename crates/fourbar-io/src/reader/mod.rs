@@ -1,4 +1,4 @@
-//! Builds a [`ModelSpec`] from the tree of a file, collecting as many problems as possible in one go.
+//! Builds a [`ModelSpec`] from the tree of a file, collecting as many problems as possible at once.
 //!
 //! Reading is driven by the tables of [`crate::keys`]: [`record`] turns a group of keys into values, the functions beside
 //! the tables turn values into elements. What needs the whole mechanism (unknown bodies, masses) is checked by the engine.
@@ -63,7 +63,7 @@ pub(crate) struct Reader<'a> {
     functions: Functions,
     /// Files beside the model whose numbers it uses, and their hashes.
     data: Vec<(String, String)>,
-    /// Names of inputs and states, likewise.
+    /// Names of inputs and states.
     pub inputs: HashSet<&'a str>,
     pub states: HashSet<&'a str>,
     /// Centres of mass of the bodies read so far, in their frames.
@@ -76,7 +76,12 @@ pub(crate) struct Reader<'a> {
     warnings: Vec<Diagnostic>,
 }
 
-impl Reader<'_> {
+impl<'a> Reader<'a> {
+    /// The folder of the file. In WebAssembly there are no files, and the engine of live pages is smaller without what reads them.
+    fn folder(&self) -> Option<&'a FilePath> {
+        if cfg!(target_family = "wasm") { None } else { self.folder }
+    }
+
     /// Whether enough has been said.
     pub fn full(&self) -> bool {
         self.problems.len() >= MAX_PROBLEMS
@@ -124,7 +129,7 @@ pub(crate) fn read(source: Arc<str>, options: &ReadOptions<'_>, hash: String) ->
     if mechspec {
         tree = Tree::parse(&source, most).map_err(|problems| refused(problems, &source))?;
     }
-    // The largest section is let go as soon as it is read.
+    // The largest section is freed as soon as it is read.
     let bodies = if mechspec { None } else { tree.root.take_section("bodies", &source) };
     let form = Form { tree, mechspec, most };
     understand(&form, bodies.map(Cow::Owned), options, &[], hash).map(|(loaded, _)| loaded)

@@ -423,7 +423,7 @@ impl Reader<'_> {
             self.problem(d, node.span);
             return None;
         }
-        if let Some(folder) = self.folder {
+        if let Some(folder) = self.folder() {
             let folder = if folder.as_os_str().is_empty() { FilePath::new(".") } else { folder };
             let target = folder.join(relative);
             let problem = match (folder.canonicalize(), target.canonicalize()) {
