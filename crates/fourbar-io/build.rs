@@ -25,7 +25,7 @@ fn main() {
     }
     let engine = shared(&root, "../../viewer/dist/engine.wasm.gz", "viewer/engine.wasm.gz");
     println!("cargo::rerun-if-changed={}", engine.display());
-    // Where the engine of live pages has not been built there are none; the engine itself is built so.
+    // Without a built engine there are no live pages; the engine itself is built this way.
     if std::fs::copy(&engine, out.join("engine.wasm.gz")).is_err() && std::fs::write(out.join("engine.wasm.gz"), []).is_err() {
         println!("cargo::error=the engine of live pages, {}, cannot be copied", engine.display());
     }
@@ -36,7 +36,7 @@ fn main() {
     }
 }
 
-/// What stands in the workspace, or else in the package, where links to it have become copies.
+/// What stands in the workspace, or otherwise in the package, where links to it have become copies.
 fn shared(root: &Path, workspace: &str, package: &str) -> PathBuf {
     let there = root.join(workspace);
     if there.exists() { there } else { root.join(package) }

@@ -47,7 +47,7 @@ fn starts(program: &str) -> bool {
 fn install(packages: &[&str]) -> Result<(), String> {
     println!("installing {}", packages.join(", "));
     let apt = |arguments: &[&str]| run(Command::new("apt-get").args(arguments).args(packages).env("DEBIAN_FRONTEND", "noninteractive"));
-    // Lists of packages may be old or missing; installing tells.
+    // Package lists may be old or missing; installing shows whether they are.
     apt(&["install", "-y", "--no-install-recommends"]).or_else(|_| {
         run(Command::new("apt-get").arg("update"))?;
         apt(&["install", "-y", "--no-install-recommends"])

@@ -1,5 +1,5 @@
 //! Tasks around the workspace: `cargo xtask test` sets up what the tests need and runs them, `cargo xtask gallery` makes pages and
-//! pictures of the shipped models; studies and generated documents are made by a package of their own.
+//! pictures of the shipped models; studies and generated documents are made by a separate package.
 
 mod browser;
 mod fmi;
@@ -42,7 +42,7 @@ fn main() -> ExitCode {
         Some("fuzz") => fuzz::run(&std::env::args().skip(2).collect::<Vec<_>>()),
         Some("gallery") => gallery::write(&std::env::args().skip(2).collect::<Vec<_>>()),
         Some("site") => site::build(),
-        // What needs the engine is a package of its own: the tests do not wait for it.
+        // What needs the engine is in a separate package: the tests do not wait for it.
         Some("docs" | "peers" | "study") => studies(&std::env::args().skip(1).collect::<Vec<_>>()),
         _ => {
             eprint!("{USAGE}");

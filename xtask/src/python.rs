@@ -1,4 +1,4 @@
-//! The Python package: its wheel, its tests and its notebooks, in an environment of their own.
+//! The Python package: its wheel, its tests and its notebooks, in a separate environment.
 
 use crate::browser::{run, scratch};
 use crate::root;

@@ -35,7 +35,7 @@ pub fn build() -> Result<(), String> {
 /// Folder of the site for files of the project that pages link to and that are not in `docs`.
 const BESIDE: &str = "project";
 
-/// Rewrites the links of all pages of a site: `README.md` of a folder is its `index.md` there, and files of the project outside of `docs`
+/// Rewrites the links of all pages of a site: `README.md` of a folder is its `index.md` there, and files of the project outside `docs`
 /// are copied, with what they link to in turn.
 fn lead(root: &Path, source: &Path) -> Result<(), String> {
     let failed = |path: &Path, e: std::io::Error| format!("{}: {e}", path.display());
@@ -46,7 +46,7 @@ fn lead(root: &Path, source: &Path) -> Result<(), String> {
     while let Some(page) = pages.pop() {
         let text = std::fs::read_to_string(&page).map_err(|e| failed(&page, e))?;
         let place = page.strip_prefix(source).unwrap_or(&page).to_path_buf();
-        // Where the page stands in the project.
+        // Path of the page in the project.
         let written = place.strip_prefix(BESIDE).map_or_else(|_| Path::new("docs").join(&place), Path::to_path_buf);
         let mut error = None;
         let text = relink(&text, |link| {
@@ -145,7 +145,7 @@ fn gather(folder: &Path, list: &mut Vec<PathBuf>) -> std::io::Result<()> {
 const NOTEBOOKS: &str = "../crates/fourbar-py/notebooks/";
 
 /// Puts the notebooks beside the pages and lets the links of the page on Python lead to them: rendered where `target/notebooks` has them,
-/// or where they can be rendered now, and else as the Python files that they are.
+/// or where they can be rendered now, and otherwise as the Python files that they are.
 fn notebooks(source: &Path, may_render: bool) -> Result<(), String> {
     let (written, rendered, beside) = (root().join("crates/fourbar-py/notebooks"), scratch("notebooks"), source.join("notebooks"));
     let failed = |path: &Path, e: std::io::Error| format!("{}: {e}", path.display());

@@ -1,4 +1,4 @@
-//! Runs every test of the workspace, one stage after the other, and tells how each ended.
+//! Runs every test of the workspace, one stage after the other, and reports how each ended.
 
 use crate::browser::{self, scratch};
 use crate::{fmi, python, root};

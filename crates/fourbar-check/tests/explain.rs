@@ -282,7 +282,7 @@ fn elimination_gives_the_rank_and_the_motions_that_singular_values_give() {
     assert!(judged > 40, "{judged}");
 }
 
-/// A mechanism file of `n` bodies: a chain, or a ring of hinges whose ends both stand on the ground.
+/// A mechanism file of `n` bodies: a chain, or a ring of hinges whose ends are both on the ground.
 fn long(n: usize, closed: bool) -> Model {
     let mut text = String::from("fourbar: 1\nbodies:\n");
     for i in 0..n {

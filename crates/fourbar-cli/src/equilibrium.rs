@@ -91,7 +91,7 @@ fn summary(found: &Found) -> String {
     let complete = if found.complete {
         "the motion of the only freedom was followed to its ends: on this assembly mode there are no others"
     } else {
-        "what is found depends on the starts: there may be others"
+        "the result depends on the starts: there may be other equilibria"
     };
     text + &format!("{}\n", wrapped(complete, 0, 0))
 }
@@ -105,7 +105,7 @@ fn words(model: &Model, e: &Equilibrium, now: &Evaluation<'_>) -> String {
         "at rest",
         &match e.stability() {
             Stability::Held if e.leans.is_empty() => "held: the joints and drives leave no free motion".to_string(),
-            Stability::Held => "held: joints, drives and the limits it leans on leave no free motion".to_string(),
+            Stability::Held => "held: joints, drives and closed limits leave no free motion".to_string(),
             Stability::Stable => {
                 format!("stable: the softest motion is {}, {} Hz", v.softest, hertz(v.omega2.first().copied().unwrap_or(0.0)))
             }
@@ -118,7 +118,7 @@ fn words(model: &Model, e: &Equilibrium, now: &Evaluation<'_>) -> String {
         },
     );
     if e.alike > 0 {
-        facts.add("alike", &format!("{} that the search met, of the same energy", count(e.alike, "other position")));
+        facts.add("alike", &format!("{} found by the search, with the same energy", count(e.alike, "other position")));
     }
     for l in &e.leans {
         facts.add("leans on", &format!("`{}`, pressed with {} {}", l.name, number(l.effort), l.unit));

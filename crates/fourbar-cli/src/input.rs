@@ -121,5 +121,5 @@ fn standard_input(limits: Limits) -> Result<String, Diagnostic> {
     if bytes.len() as u64 > limits.bytes {
         return Err(refused(format!("it has more than {} MB", limits.bytes >> 20)));
     }
-    String::from_utf8(bytes).map_err(|_| refused("it is not a text in UTF-8".into()))
+    String::from_utf8(bytes).map_err(|_| refused("it is not UTF-8 text".into()))
 }

@@ -44,7 +44,7 @@ pub fn inverse(args: &InverseArgs, screen: &Screen) -> Result<Reply, Stop> {
     if args.forward {
         let (_, off, t) = forward(&found, &request.study).map_err(|e| input.stop(e.cause()))?;
         let mut facts = Facts::new(12);
-        facts.add("forward", &format!("driven by these efforts, straight between rows, it leaves the path by at most {} m", number(off)));
+        facts.add("forward", &format!("driven by these efforts, linear between rows, it leaves the path by at most {} m", number(off)));
         text += &facts.text;
         fields["forward"] = json!({"largest_distance": off, "t": t});
         if off > 1e-2 * found.model.length {

@@ -54,7 +54,7 @@ pub fn main() -> ExitCode {
     ExitCode::from(reply.show(args.verb.name(), &screen))
 }
 
-/// A file that grows beyond the limit of the system is an error that can be told, not the end of the program. Threads inherit this,
+/// A file that grows beyond the limit of the system is an error to be reported, not the end of the program. Threads inherit this,
 /// programs that are started do not.
 fn limits_are_errors() {
     #[cfg(unix)]

@@ -104,7 +104,7 @@ fn printed(name: &str, rows: &[Vec<f64>], columns: usize) -> String {
         return String::new();
     }
     if rows.len() > PRINTED || columns > PRINTED {
-        return format!("\n{name}: {} by {columns}; `--json` and `--out` have it\n", rows.len());
+        return format!("\n{name}: {} by {columns}; `--json` and `--out` contain it\n", rows.len());
     }
     let mut head = vec![name.to_string()];
     head.extend((1..=columns).map(|k| k.to_string()));

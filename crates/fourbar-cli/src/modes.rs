@@ -104,13 +104,13 @@ fn words(input: &Input, found: &Modes, about: &str, most: usize, screen: &Screen
             .filter(|(_, s)| s.norm() > 0.0)
             .map(|(b, s)| format!("`{}` spins at {} rad/s", b.name, number(s.norm())))
             .collect();
-        let whole = if turning > 0.0 { format!("the whole turns at {} rad/s; ", number(turning)) } else { String::new() };
+        let whole = if turning > 0.0 { format!("the whole mechanism turns at {} rad/s; ", number(turning)) } else { String::new() };
         facts.add("steady", format!("{whole}{}", spins.join(", ")).trim_end_matches("; "));
     }
     if found.rigid > 0 {
         let list: Vec<String> = found.rigid_motions.iter().map(|m| format!("`{m}`")).collect();
         let what = if list.is_empty() { "rates that stay constant".to_string() } else { list.join(", ") };
-        facts.add("rigid", &format!("{}: nothing drives back {what}", count(found.rigid, "zero eigenvalue")));
+        facts.add("rigid", &format!("{}: no force restores {what}", count(found.rigid, "zero eigenvalue")));
     }
     if found.idle > 0 {
         facts.add("idle", &format!("{} without inertia and stiffness left out", count(found.idle, "free motion")));

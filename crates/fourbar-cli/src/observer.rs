@@ -18,7 +18,7 @@ const PATIENT: Duration = Duration::from_millis(300);
 const EVERY: Duration = Duration::from_secs(5);
 /// Shortest time between checkpoints.
 const SOONEST: Duration = Duration::from_millis(200);
-/// Checkpoints with a state may take this part of the time, and take about so much for every column until one was timed.
+/// Checkpoints with a state may take this part of the time, and are assumed to take about this long per column until one has been timed.
 const SHARE: u32 = 20;
 const PER_COLUMN: Duration = Duration::from_micros(3);
 /// Runs shorter than this show no progress.
@@ -245,7 +245,7 @@ impl Observer for Watcher<'_> {
         self.progress(t, t_end);
         let flushed = self.output.as_mut().map_or(Ok(()), |o| o.writer.flush_if_due());
         self.note(flushed);
-        // An analysis without states of its own starts again from the beginning.
+        // An analysis without saved states starts again from the beginning.
         if !self.offered && self.output.is_some() && self.due() {
             self.keep(None);
         }

@@ -100,7 +100,7 @@ fn draw(args: &PlotArgs, sources: &[String], columns: &[String], shown: &[Shown]
         true => histories(args, columns, shown)?,
         false if !columns.is_empty() => {
             let d = Diagnostic::new("U480", format!("`--path` draws a path alone, not together with `{}`", columns[0]));
-            return Err(d.help("draw columns and paths in two plots").into());
+            return Err(d.help("draw columns and paths in separate plots").into());
         }
         false => paths(&args.path, shown)?,
     };
@@ -207,7 +207,7 @@ fn paths<'a>(names: &[String], shown: &'a [Shown]) -> Result<Drawing<'a>, Diagno
     Ok(Drawing { curves, x: (AXES[u].into(), "m"), y: (AXES[v].into(), "m"), scale: Scale { equal: true, ..Scale::default() } })
 }
 
-/// The columns there are: those that differ in their last word stand together.
+/// The columns there are: those that differ only in their last word are listed together.
 fn list(sources: &[String], table: &Table) -> Reply {
     let mut groups: Vec<(&str, &str, Vec<&str>)> = Vec::new();
     for (name, unit) in table.names.iter().zip(&table.units) {

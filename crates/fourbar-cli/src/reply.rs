@@ -97,7 +97,7 @@ fn repeated(d: &Diagnostic, verb: &str) -> bool {
 }
 
 impl Notes {
-    /// Those that are shown, and how many are omitted: more errors than a person reads in one go say nothing new.
+    /// Those that are shown, and how many are omitted: more errors than a person reads at once say nothing new.
     fn shown(&self, quiet: bool) -> (Vec<Diagnostic>, usize) {
         let mut room = [MOST, MOST];
         let mut left_out = 0;

@@ -141,11 +141,11 @@ fn task(args: &RunArgs, analysis: Option<Analysis>) -> Result<Task, Stop> {
     let input = load_with(&args.model.file, &checkpoint.set, args.model.large)?;
     if checkpoint.model != input.loaded.hash {
         let message = format!("the checkpoint in `{}` belongs to another mechanism file", folder.display());
-        return Err(Diagnostic::new("U009", message).help("the file was changed since; run again without `--resume`").into());
+        return Err(Diagnostic::new("U009", message).help("the file has changed since; run again without `--resume`").into());
     }
     if let Some((name, _)) = input.loaded.data.iter().find(|file| !checkpoint.data.contains(file)) {
         let message = format!("the table file `{name}` is not the one of the checkpoint in `{}`", folder.display());
-        return Err(Diagnostic::new("U009", message).help("it was changed since; run again without `--resume`").into());
+        return Err(Diagnostic::new("U009", message).help("it has changed since; run again without `--resume`").into());
     }
     let mut study = settings::restored(&input.model, &checkpoint.study);
     study.t_end = args.study.t_end.unwrap_or(study.t_end);
@@ -178,7 +178,7 @@ fn page(args: &RunArgs, folder: Option<&Path>, name: &str) -> Option<Wanted> {
     args.view.then_some(Wanted { path, force: args.force, open: !args.no_open, live: Live::No })
 }
 
-/// Runs a task and tells about it.
+/// Runs a task and reports it.
 pub fn perform(task: Task, screen: &Screen) -> Result<Reply, Stop> {
     let mut done = compute(&task, screen)?;
     let fields = summary::fields(&task, &done);
@@ -202,8 +202,10 @@ pub fn perform(task: Task, screen: &Screen) -> Result<Reply, Stop> {
     }
     if let (Some(Kept::Beside), Some(folder)) = (kept, &task.folder) {
         let rows = fourbar_io::disk::part(&folder.join(TRAJECTORY)).display().to_string();
-        let message =
-            format!("the older result in `{}` stays; the rows of this run, which did not reach its end, are in `{rows}`", folder.display());
+        let message = format!(
+            "the older result in `{}` is kept; the rows of this run, which did not reach its end, are in `{rows}`",
+            folder.display()
+        );
         notes.push(Diagnostic::new("W330", message).help(format!("`fourbar view {rows}` shows them")));
     }
     reply.notes = task.input.notes(&notes);
@@ -211,7 +213,7 @@ pub fn perform(task: Task, screen: &Screen) -> Result<Reply, Stop> {
     Ok(reply)
 }
 
-/// Brings the files of a run into their places; `None` where nothing was written.
+/// Brings the files of a run into their places; `None` if nothing was written.
 fn keep(task: &Task, done: &mut Done, fields: &serde_json::Value) -> Result<Option<Kept>, Stop> {
     let Some(mut output) = done.output.take() else { return Ok(None) };
     let complete = done.error.is_none() && !done.interrupted;
@@ -262,7 +264,7 @@ pub fn compute(task: &Task, screen: &Screen) -> Result<Done, Stop> {
         Err(Failed { diagnostic, report }) => (report.map(|r| *r), Some(*diagnostic)),
     };
     let interrupted = stopped && error.is_none() && report.as_ref().is_some_and(|r| r.stopped);
-    // A run that had nothing left to do has its results all the same.
+    // A run that had nothing left to do has its results nevertheless.
     if error.is_none() && !interrupted {
         watcher.open();
     }

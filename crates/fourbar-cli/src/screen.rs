@@ -52,7 +52,7 @@ impl Screen {
         self.stop.load(Ordering::Relaxed)
     }
 
-    /// Text that stands out.
+    /// Highlighted text.
     pub fn bold(&self, text: &str) -> String {
         self.styled(text, Style::Bold)
     }

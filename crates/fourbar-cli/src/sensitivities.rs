@@ -233,7 +233,10 @@ fn attempt(
             }
             Asked::Mode(k, what) => {
                 let s = of_modes(&resting, &places, &rest_near(&options))?;
-                (asked::of_mode(&s, *k, what, &sizes)?, "exact linear models of six mechanisms around, at their own equilibria".into())
+                (
+                    asked::of_mode(&s, *k, what, &sizes)?,
+                    "exact linear models of six neighbouring mechanisms, at their own equilibria".into(),
+                )
             }
         };
         let both = many.as_ref().map(|m| m.seconds).or(run.as_ref().map(|r| r.run.seconds));
@@ -275,14 +278,13 @@ fn attempt(
 fn disagrees(a: &Answer, against: &Against, k: usize) -> Diagnostic {
     let name = &a.parameters[k].0;
     let message = format!(
-        "the derivative of `{}` by `{name}` is {}, and differences give {} with an error of some {:.0e}",
+        "the derivative of `{}` by `{name}` is {}, and differences give {} with an error of about {:.0e}",
         a.d.of,
         number(a.d.slopes[k]),
         number(against.by_runs[k]),
         against.errors[k]
     );
-    let help =
-        "it has a kink or jumps there, or the motion is too sensitive for differences, or the derivative is wrong: see at values near by";
+    let help = "it has a kink or jumps there, or the motion is too sensitive for differences, or the derivative is wrong: check neighbouring values";
     Diagnostic::new("W428", message).name(name).help(help)
 }
 

@@ -1,4 +1,4 @@
-//! A small picture of a run: keeps a thinned-out record of a few columns and draws the most telling of them.
+//! A small picture of a run: keeps a thinned-out record of a few columns and draws the most informative of them.
 
 use fourbar::model::{JointCoordinate, Model};
 use fourbar::study::Analysis;
@@ -99,7 +99,7 @@ impl Preview {
             1 => (x, z),
             _ => (x, y),
         };
-        // A path along a line is told better over time.
+        // A path along a line is better shown over time.
         if self.extent(u).min(self.extent(v)) < 1e-3 * self.extent(u).max(self.extent(v)) {
             return None;
         }

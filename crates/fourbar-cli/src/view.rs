@@ -33,7 +33,7 @@ pub struct Wanted {
     pub live: Live,
 }
 
-/// What a page carries besides its results.
+/// What a page carries in addition to its results.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Live {
     /// Nothing.
@@ -149,7 +149,7 @@ fn sweep(folder: &Path, args: &ViewArgs, screen: &Screen) -> Result<Reply, Stop>
     Ok(Reply::new(written.text, fields))
 }
 
-/// A live page of the mechanism of a study (its file and the hash of that), in which its cases can move; none where the mechanism is no longer what it was, where it does
+/// A live page of the mechanism of a study (its file and the hash of that), in which its cases can move; none if the mechanism is no longer what it was, where it does
 /// not run by itself, or where it needs files that a page does not have.
 pub fn case_page(
     (file, hash): (&str, &str),
@@ -348,7 +348,7 @@ pub fn stem(name: &str) -> String {
 fn default_path(inputs: &[String]) -> PathBuf {
     match inputs {
         [one] if Path::new(one).is_dir() => Path::new(one).join(PAGE),
-        // Rows that stand beside an older result have a page beside its page.
+        // Rows stored next to an older result have their page next to its page.
         [one] if is_result(Path::new(one)) && one.ends_with(PART) => Path::new(one).with_file_name("page-part.html"),
         [one] if is_result(Path::new(one)) => Path::new(one).with_file_name(PAGE),
         [one] => page_of(one),

@@ -48,11 +48,11 @@ fn assembly_modes_are_written_and_chosen() {
     assert!(page.contains("as drawn") && page.contains("mode 2") && page.len() > 100_000);
     assert_eq!(fourbar(&f, &["check", "fourbar", "--modes", "modes.json"]).status.code(), Some(0));
     let modes: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(f.join("modes.json")).expect("the poses")).expect("JSON");
-    // What moved is told from the poses of the file.
+    // Bodies that moved are determined from the poses of the file.
     let moved = json(&fourbar(&f, &["assemble", "fourbar", "--mode", "2", "--json"]))["moved"].clone();
     let rocker = moved.as_array().into_iter().flatten().find(|m| m["body"] == "rocker").and_then(|m| m["angle"].as_f64());
     assert!((rocker.expect("the rocker") - 146.67_f64.to_radians()).abs() < 1e-4, "{moved:#}");
-    // The pose that `assemble` takes is the one that `check` tells.
+    // The pose that `assemble` uses is the one that `check` reports.
     let start = json(&fourbar(&f, &["assemble", "fourbar", "--mode", "2", "--json"]));
     for k in 0..3 {
         let (a, b) = (start["start"]["rocker"]["r"][k].as_f64(), modes["modes"][1]["rocker"]["r"][k].as_f64());
@@ -365,7 +365,7 @@ fn a_mechspec_is_checked_and_converted_there_and_back() {
     }
     let output = fourbar(&f, &["convert", "rscr.yaml", "joints.yaml"]);
     assert!(output.status.success(), "{}", whole(&output));
-    // The written file is in the other format, so it goes back without being told where to.
+    // The written file is in the other format, so converting it again needs no format.
     let output = fourbar(&f, &["convert", "joints.yaml", "points.yaml", "--json"]);
     assert_eq!((json(&output)["format"].as_str(), output.status.code()), (Some("mechspec"), Some(0)), "{}", whole(&output));
     assert!(std::fs::read_to_string(f.join("points.yaml")).expect("the file").contains("Collinears: {C1"));

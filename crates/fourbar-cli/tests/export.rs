@@ -76,7 +76,7 @@ fn a_gif_moves_inside_its_frame_for_as_long_as_the_motion() {
     assert!((200..=215).contains(&total), "{total}");
     assert!(bytes.len() < 3_000_000, "{} bytes", bytes.len());
     assert_eq!(bytes, exported(&f, "fourbar", "again.gif"), "the same motion gives the same bytes");
-    // A picture of this program may be replaced, another may not.
+    // A picture of this program may be replaced, another must not.
     good(&fourbar(&f, &["view", "fourbar", "--export", "motion.gif", "--t-end", "0.1"]));
     std::fs::write(f.join("mine.gif"), b"GIF89a of mine").expect("written");
     let refused = fourbar(&f, &["view", "fourbar", "--export", "mine.gif", "--json"]);
@@ -207,7 +207,7 @@ fn films_need_ffmpeg_and_say_so() {
     assert_eq!(codes(&film("motion.mp4")), ["U485"]);
     assert!(!f.join("motion.mp4").exists());
     assert_eq!(codes(&film("motion.avi")), ["U482"]);
-    // A program of this name that keeps what it is given: so many frames of such a size.
+    // A program of this name that records its input: number and size of the frames.
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;

@@ -1,4 +1,4 @@
-//! Result folders and other files: nothing that stands there is lost to a slip of the pen, a second run, a full disk or a kill.
+//! Result folders and other files: no existing file is lost by a typing error, a second run, a full disk or a kill.
 
 use crate::common;
 
@@ -362,7 +362,7 @@ fn checkpoints_are_believed_only_as_they_were_written() {
     let path = f.join("r/checkpoint.json");
     let good = std::fs::read_to_string(&path).expect("a checkpoint");
     refused(&f, &["run", "ra_double_pendulum", "--resume", "r", "--t-end", "1e-3"], "U333");
-    // Every digit that is changed is found, wherever it stands.
+    // Every changed digit is found, wherever it is.
     let digits: Vec<usize> = good.bytes().enumerate().filter(|(_, b)| b.is_ascii_digit()).map(|(k, _)| k).collect();
     let mut dice = Dice(20_261);
     for _ in 0..25 {
@@ -440,7 +440,7 @@ fn what_has_no_end_is_not_read() {
     assert_eq!(output.status.code(), Some(0), "{}", whole(&output));
 }
 
-/// A mechanism whose drive reads a file, with an output of its own.
+/// A mechanism whose drive reads a file, with a user-defined output.
 const BY_TABLE: &str = "fourbar: 1\nbodies: {a: {mass: 1, inertia: [1, 1, 1], at: [1, 0, 0]}, b: {mass: 1, inertia: [0.1, 0.1, 0.1], at: [2, 0, 0]}}\njoints:\n  O: {type: revolute, bodies: [ground, a], at: [0, 0, 0], axis: [0, 0, 1]}\n  A: {type: revolute, bodies: [a, b], at: [1.5, 0, 0], axis: [0, 0, 1]}\ndrives: {m: {joint: O, angle: lift(t)}}\ntables: {lift: {file: data/lift.csv, x: time, y: angle, x_unit: s, y_unit: deg, ends: periodic}}\npoints: {tip: {body: b, at: [0.5, 0, 0]}}\noutputs: {reach: {value: 'hypot(tip.x, tip.y)', unit: mm}}\nstudy: {analysis: dynamics, t_end: 1000, output_step: 1 ms}\n";
 
 #[test]
@@ -464,7 +464,7 @@ fn a_result_stands_alone_with_the_files_of_its_tables() {
     assert!(std::fs::read_to_string(f.join("p.html")).expect("a page").contains("reach"));
     refused(&f, &["run", "arm.yaml", "--out", "other"], "M041");
     std::fs::rename(f.join("gone"), f.join("data")).expect("moved back");
-    // A run goes on with the same numbers only.
+    // A run continues only with the same numbers.
     let child = start(&f, &["run", "arm.yaml", "--columns", "t,reach", "--out", "long"]);
     wait_for_rows(&f.join("long"));
     interrupt(&child);

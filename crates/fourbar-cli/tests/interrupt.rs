@@ -10,7 +10,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// Starts a command, sends it TERM or INT after a while, and gives the exit code and how long it took to end. `None` where it had
+/// Starts a command, sends it TERM or INT after a while, and gives the exit code and how long it took to end. `None` if it had
 /// ended before.
 fn interrupted(folder: &Path, arguments: &[&str], after: u64, signal: &str) -> Option<(Option<i32>, f64)> {
     let mut child = command(folder, arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("the command runs");

@@ -293,13 +293,13 @@ fn an_optimum_is_written_as_a_file() {
     assert_eq!(o["method"], "cma");
     assert!((of(&o["set"]["l"]) - 0.13).abs() < 1e-5 && of(&o["violation"]) < 1e-6, "{o:#}");
     assert_eq!(of(&o["exit_code"]), 0.0, "a condition that is active at the best values is met: {o:#}");
-    // A value of the file that lies outside of the bounds: what is told of the file is that of its own value, 50 mm.
+    // A value of the file outside the bounds: the report on the file uses its own value, 50 mm.
     let words = ["optimize", "slider.yaml", "--set", "start=0", "--vary", "r=60..80mm", "--minimize", "max(P.x)", "--evaluations", "40"];
     let o = json(&fourbar(&f, &[&words[..], &["--json"]].concat()));
     assert!((of(&o["goal_before"]) - 0.2).abs() < 1e-9 && (of(&o["goal"]) - 0.21).abs() < 1e-6, "{o:#}");
     let text = whole(&fourbar(&f, &words)).split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(text.contains("0.2 with the values of the file (`r` lies outside of the bounds)"), "{text}");
-    // A bound that is active is told.
+    assert!(text.contains("0.2 with the values of the file (`r` lies outside the bounds)"), "{text}");
+    // An active bound is reported.
     let o = json(&fourbar(
         &f,
         &["optimize", "slider.yaml", "--vary", "l=120..200mm", "--maximize", "max(P.x)", "--evaluations", "120", "--json"],
@@ -308,7 +308,7 @@ fn an_optimum_is_written_as_a_file() {
     for (words, code) in [
         (&["--vary", "r=30..80mm"][..], "U438"),
         (&["--vary", "r=30..80mm", "--minimize", "max(P.x)", "--keep", "max(P.x)"], "U438"),
-        (&["--vary", "r=30..80mm", "--minimize", "max(P.x)", "--keep", "max(P.x) == 0.2"], "only `<` and `>`"),
+        (&["--vary", "r=30..80mm", "--minimize", "max(P.x)", "--keep", "max(P.x) == 0.2"], "conditions use `<` or `>`"),
         (&["--minimize", "max(P.x)"], "U438"),
         (&["--vary", "r=80..30mm", "--minimize", "max(P.x)"], "U430"),
         (&["--vary", "l=1..2mm", "--minimize", "max(P.x)", "--evaluations", "20"], "S440"),

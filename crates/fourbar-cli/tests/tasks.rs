@@ -41,7 +41,7 @@ fn motors_of_the_five_bar_robot() {
     assert!((reflected - 0.04).abs() < 1e-12, "{reflected}");
     let page = std::fs::read_to_string(f.join("out/report.html")).expect("a page");
     assert!(page.contains("<svg") && page.contains("Bearing loads") && !page.contains("http://localhost") && !page.contains("<script"));
-    // It may be made anew, and does not replace what is not its own.
+    // It may be written again, and does not replace other files.
     assert!(fourbar(&f, &["report", "out"]).status.success());
     std::fs::write(f.join("mine.html"), "mine").expect("a file");
     assert_eq!(fourbar(&f, &["report", "out", "-o", "mine.html"]).status.code(), Some(2));
@@ -135,7 +135,7 @@ fn what_matters_is_ranked() {
 #[test]
 fn drives_and_columns_in_a_linear_model() {
     let f = folder("linear_drive");
-    // A crank that stands still: the coupler and rocker follow it.
+    // A crank at rest: the coupler and rocker follow it.
     std::fs::write(
         f.join("arm.yaml"),
         "fourbar: 1\nbodies: {arm: {mass: 2, inertia: [0.1, 0.1, 0.1], at: [0.5, 0, 0]}}\njoints: {pin: {type: revolute, bodies: [ground, arm], at: [0, 0, 0], axis: [0, 0, 1]}}\ndrives: {motor: {joint: pin, angle: 0}}\npoints: {tip: {body: arm, at: [0.5, 0, 0]}}\n",
@@ -170,7 +170,7 @@ fn drives_and_columns_in_a_linear_model() {
     assert_eq!(&bytes[..12], [0, 0, 0, 0, 2, 0, 0, 0, 2, 0, 0, 0]);
 }
 
-/// A chain of hinged rods with so many parameters that its motion is gone back; derivatives beside those of fewer, which go along with it.
+/// A chain of hinged rods with enough parameters for the adjoint method; its derivatives are compared with those of fewer parameters by the forward method.
 #[test]
 fn many_parameters_are_gone_back_for() {
     let f = folder("gone_back");
@@ -256,7 +256,7 @@ study: {t_end: 0.5, output_step: 0.01}
     let o = json(&output);
     let (names, values) = (["l", "r", "bound"], [0.5, 0.45, 0.1]);
     let measures = ["m=at(tip.x, 0.2)/twice", "m=first(t, tip.z < -bound)", "m=max(distance(tip, ring))"];
-    // By runs with other values, the measures read anew for each.
+    // By runs with other values, with the measures read again for each.
     let value = |measure: usize, k: usize, share: f64| {
         let vary: Vec<String> =
             (0..3).map(|i| format!("{}={}", names[i], if i == k { values[i] * (1.0 + share) } else { values[i] })).collect();

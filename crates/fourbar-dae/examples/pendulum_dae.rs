@@ -1,4 +1,4 @@
-//! The pendulum of the literature: three equations of index 3, written as they stand.
+//! The pendulum of the literature: three equations of index 3, written as published.
 
 use fourbar_dae::{Direction, Equations, Integrator, Options, Problem, Scalar, diff};
 use std::sync::Arc;

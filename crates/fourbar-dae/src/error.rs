@@ -32,7 +32,7 @@ pub enum Error {
     },
     /// A variable occurs in no equation.
     UnusedVariable(String),
-    /// A `diff` of something other than a coordinate stands inside a Lagrangian or Hamiltonian.
+    /// A Lagrangian or Hamiltonian contains a `diff` of something other than a coordinate.
     DiffInEnergy {
         /// Where: Lagrangian, constraint, dissipation...
         place: String,
@@ -151,7 +151,7 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Error::DuplicateName(name) => write!(f, "the name `{name}` is used twice"),
-            Error::UnknownName(name) => write!(f, "nothing is called `{name}`"),
+            Error::UnknownName(name) => write!(f, "there is no `{name}`"),
             Error::Empty => write!(f, "a problem needs at least one variable"),
             Error::NotSquare { equations, variables } => {
                 write!(f, "{equations} equations for {variables} variables; the numbers must agree")
@@ -199,7 +199,7 @@ impl fmt::Display for Error {
                 )
             }
             Error::Inconsistent { resisting, attempts } => {
-                write!(f, "no consistent start found in {attempts} attempts; these equations resist:")?;
+                write!(f, "no consistent start found in {attempts} attempts; these equations remain unsatisfied:")?;
                 for (name, order, value) in resisting.iter().take(8) {
                     match order {
                         0 => write!(f, " `{name}` = {value:.3e}")?,

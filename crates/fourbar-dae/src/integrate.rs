@@ -413,7 +413,7 @@ impl Integrator {
         let Error::SingularJacobian { t, equations, variables, rcond, redundant, .. } = error else { return error };
         let kept = self.engine.state.clone();
         let (width, n) = (self.engine.width(), self.engine.weight.len());
-        // Variables that start at zero have small sizes: a small share of them may not lead away far enough.
+        // Variables that start at zero have small sizes: a small share of them might not lead far enough away.
         let isolated = [1e-3, 3e-2].into_iter().any(|share| {
             for j in 0..n {
                 for s in 0..self.engine.d(j) {

@@ -167,7 +167,7 @@ impl Problem {
     pub fn events(&self) -> impl Iterator<Item = &str> {
         self.events.iter().map(|e| e.name.as_str())
     }
-    /// A state at time `t` with all values zero, to be filled by hand. It need not be consistent: see [`Problem::start`].
+    /// A state at time `t` with all values zero, to be filled by the caller. It need not be consistent: see [`Problem::start`].
     pub fn zero_state(&self, t: f64) -> crate::State {
         crate::State::new(self, t)
     }
@@ -184,7 +184,7 @@ impl Problem {
         (self.program.rows.len(), self.program.prod.len(), self.program.lin.len())
     }
 
-    /// The numbers in the equations: constants, coefficients and exponents, in an order of their own.
+    /// The numbers in the equations: constants, coefficients and exponents, in a separate order.
     pub fn constants(&self) -> Vec<f64> {
         let mut list = Vec::new();
         self.program.clone().each_number(|x| list.push(*x));

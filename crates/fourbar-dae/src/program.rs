@@ -96,7 +96,7 @@ impl Program {
             if absorbed[id] || !(pinned[id] || uses[id] > 0) {
                 continue;
             }
-            // A constant stands before the first row that reads it, wherever it was recorded: equations with other numbers, some
+            // A constant precedes the first row that reads it, wherever it was recorded: equations with other numbers, some
             // of which vanish, keep their order of rows. Constants of sums have no row.
             if matches!(ops[id], Op::Const(_)) && !pinned[id] {
                 continue;
@@ -203,7 +203,7 @@ impl Program {
         self.prod.iter_mut().for_each(|x| f(&mut x.0));
     }
 
-    /// The same with other numbers.
+    /// As above, with other numbers.
     pub fn with_numbers(&self, numbers: &[f64]) -> Self {
         let (mut out, mut next) = (self.clone(), numbers.iter());
         out.each_number(|x| *x = next.next().copied().unwrap_or(*x));

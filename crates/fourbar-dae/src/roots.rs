@@ -124,7 +124,7 @@ impl RootFinder {
         }
     }
 
-    /// De Casteljau at one half: the right part stays at `at`, the left part goes behind it.
+    /// De Casteljau at one half: the right part stays at `at`, the left part goes after it.
     fn halve(&mut self, at: usize, width: usize) {
         let (right, rest) = self.stack[at..].split_at_mut(width);
         let left = &mut rest[..width];

@@ -51,7 +51,7 @@ pub(crate) struct Proposal {
     pub s0: f64,
     /// Variable with the largest last term.
     pub limited_by: usize,
-    /// Size of the last term and inverse radius of convergence, where they can be told.
+    /// Size of the last term and inverse radius of convergence, where they can be determined.
     pub fit: Option<(f64, f64)>,
 }
 

@@ -36,7 +36,7 @@ pub struct Tangents<const N: usize> {
     series: Vec<Lanes<N>>,
     /// Derivatives of the coefficient of the current stage of every row.
     current: Vec<Lanes<N>>,
-    /// Changes by instruction; none where nothing in it changes.
+    /// Changes by instruction; none if nothing in it changes.
     changes: Vec<Option<Box<Change<N>>>>,
     /// Place of the series that is stored reversed at a place.
     forward_of: Vec<u32>,
@@ -84,7 +84,7 @@ fn folded<const N: usize>(sum: &mut Lanes<N>, a: &[f64], x: &[Lanes<N>]) {
 
 impl<const N: usize> Tangents<N> {
     /// Derivatives along a motion that has not begun, by changes of the numbers of its equations
-    /// ([`constants`](crate::Problem::constants)); `None` where equations have branches or tables, or exponents change.
+    /// ([`constants`](crate::Problem::constants)); `None` if equations have branches or tables, or exponents change.
     pub fn new(of: &Integrator, changes: &[Vec<f64>]) -> Option<Self> {
         let (engine, problem) = (&of.engine, of.problem());
         if !problem.kinks.is_empty() || changes.len() > N || changes.iter().any(|c| c.len() != problem.constants().len()) {

@@ -1,7 +1,7 @@
 //! Taylor coefficients of all rows: storage and the recurrences, one coefficient per row and stage.
 //!
 //! Coefficients are those of tau = (t - t_n)/scale. A row that others multiply is stored forwards and reversed, so that
-//! a convolution is a dot product of two rising streams; behind a reversed row stand zeros, so that the dot product may
+//! a convolution is a dot product of two rising streams; a reversed row is followed by zeros, so that the dot product may
 //! run on to a multiple of four. Rows under a derivative-type recurrence are stored once more with weight m.
 
 use crate::plan::{NONE, Plan};
@@ -121,7 +121,7 @@ pub(crate) struct Taylor {
     pub prod: Vec<(f64, u32, u32)>,
     pub targets: Vec<Target>,
     pub params: Vec<f64>,
-    /// Side of every kink: true where its switching expression is not negative.
+    /// Side of every kink: true if its switching expression is not negative.
     pub side: Vec<bool>,
     pub t: f64,
     pub scale: f64,

@@ -71,7 +71,7 @@ impl Component {
                 Level::Discard => (Status::Discard, "logStatusDiscard"),
                 Level::Error => (Status::Error, "logStatusError"),
             };
-            // Errors are told always: without them nobody knows why a simulation ended.
+            // Errors are always reported: without them nobody knows why a simulation ended.
             if m.level == Level::Error || m.level == Level::Discard || self.wanted(category) {
                 self.send(status, category, &m.text);
             }
@@ -122,7 +122,7 @@ fn list<'a, T>(first: *const T, n: usize) -> Result<&'a [T], Refused> {
     match (first.is_null(), n) {
         (_, 0) => Ok(&[]),
         (true, _) => Err(bad("a list is missing")),
-        // SAFETY: the importer states that as many elements stand there, for the time of the call.
+        // SAFETY: the importer guarantees this number of elements for the duration of the call.
         _ => Ok(unsafe { std::slice::from_raw_parts(first, n) }),
     }
 }
@@ -132,7 +132,7 @@ fn list_mut<'a, T>(first: *mut T, n: usize) -> Result<&'a mut [T], Refused> {
     match (first.is_null(), n) {
         (_, 0) => Ok(&mut []),
         (true, _) => Err(bad("a list is missing")),
-        // SAFETY: the importer states that as many elements may be written there, and that nobody else uses them.
+        // SAFETY: the importer guarantees that this number of elements may be written there and that nobody else uses them.
         _ => Ok(unsafe { std::slice::from_raw_parts_mut(first, n) }),
     }
 }
@@ -179,7 +179,7 @@ pub extern "C" fn fmi3InstantiateCoSimulation(
         let path = resources.strip_prefix("file://").unwrap_or(&resources);
         let unit = Unit::open(Path::new(path))?;
         if text(token).ok_or_else(|| missing("the instantiation token"))? != unit.source.token {
-            return Err(Diagnostic::new("U502", "the instantiation token is that of another unit")
+            return Err(Diagnostic::new("U502", "the instantiation token belongs to another unit")
                 .help("unpack the unit again: description and resources do not belong together"));
         }
         Ok(unit)
@@ -212,7 +212,7 @@ pub extern "C" fn fmi3FreeInstance(component: *mut Component) {
     }
 }
 
-/// Chooses what is told.
+/// Selects the reported categories.
 #[unsafe(no_mangle)]
 pub extern "C" fn fmi3SetDebugLogging(component: *mut Component, on: bool, n: usize, categories: *const *const c_char) -> Status {
     with(component, |c| {
@@ -325,7 +325,7 @@ pub extern "C" fn fmi3GetFloat64(component: *mut Component, references: *const u
     with(component, |c| {
         let (references, values) = (list(references, n)?, list_mut(values, n_values)?);
         if n != n_values {
-            return Err(bad("there are not as many values as variables"));
+            return Err(bad("the number of values differs from the number of variables"));
         }
         for (r, x) in references.iter().zip(values) {
             *x = c.instance.get(*r)?;
@@ -346,18 +346,18 @@ pub extern "C" fn fmi3SetFloat64(
     with(component, |c| {
         let (references, values) = (list(references, n)?, list(values, n_values)?);
         if n != n_values {
-            return Err(bad("there are not as many values as variables"));
+            return Err(bad("the number of values differs from the number of variables"));
         }
         references.iter().zip(values).try_for_each(|(r, x)| c.instance.set(*r, *x))
     })
 }
 
-/// Keeps the state, in the place of an older one where there is one.
+/// Keeps the state, in the place of an older one if there is one.
 #[unsafe(no_mangle)]
 pub extern "C" fn fmi3GetFMUState(component: *mut Component, state: *mut *mut Saved) -> Status {
     with(component, |c| {
         if state.is_null() {
-            return Err(bad("there is no place for the state"));
+            return Err(bad("the pointer to the state is missing"));
         }
         let saved = c.instance.save();
         // SAFETY: the importer gave a place for a pointer, which is null or one of those given out here.
@@ -415,7 +415,7 @@ pub extern "C" fn fmi3SerializeFMUState(component: *mut Component, state: *const
     with(component, |_| {
         let own = kept(state)?.bytes()?;
         let to = list_mut(bytes, size)?;
-        let Some(to) = to.get_mut(..own.len()) else { return Err(bad("there is too little room for the state")) };
+        let Some(to) = to.get_mut(..own.len()) else { return Err(bad("the buffer for the state is too small")) };
         to.copy_from_slice(&own);
         Ok(())
     })
@@ -426,7 +426,7 @@ pub extern "C" fn fmi3SerializeFMUState(component: *mut Component, state: *const
 pub extern "C" fn fmi3DeserializeFMUState(component: *mut Component, bytes: *const u8, size: usize, state: *mut *mut Saved) -> Status {
     with(component, |_| {
         if state.is_null() {
-            return Err(bad("there is no place for the state"));
+            return Err(bad("the pointer to the state is missing"));
         }
         let saved = Saved::from_bytes(list(bytes, size)?)?;
         // SAFETY: as in `fmi3GetFMUState`.

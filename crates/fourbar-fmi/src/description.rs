@@ -9,7 +9,7 @@ use std::fmt::Write;
 /// Categories of messages, by the names that the standard gives them.
 pub(crate) const CATEGORIES: [(&str, &str); 4] = [
     ("logEvents", "Events that happened in a step"),
-    ("logStatusWarning", "Things worth knowing"),
+    ("logStatusWarning", "Additional information"),
     ("logStatusDiscard", "Calls that had no effect"),
     ("logStatusError", "Errors, after which the instance must be reset"),
 ];

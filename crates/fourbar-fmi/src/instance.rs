@@ -50,7 +50,7 @@ pub enum Level {
     Error,
 }
 
-/// Something to be told.
+/// A message to report.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Message {
     /// How serious it is.
@@ -102,7 +102,7 @@ pub(crate) struct Held {
     pub row: Vec<f64>,
     /// Values of the inputs when it was made.
     pub first: Vec<f64>,
-    /// Events that have been told.
+    /// Events that have been reported.
     pub told: usize,
 }
 
@@ -122,7 +122,7 @@ pub struct Instance {
     pub(crate) tolerance: Option<f64>,
     /// Parameters in SI, as they were set.
     pub(crate) parameters: Vec<f64>,
-    /// The same with those that follow others, once the mechanism is made.
+    /// As above, with those that follow others, once the mechanism is made.
     pub(crate) following: Vec<f64>,
     pub(crate) inputs: Vec<f64>,
     pub(crate) held: Option<Held>,
@@ -151,7 +151,7 @@ impl Instance {
         &self.unit
     }
 
-    /// What has to be told since the last call.
+    /// Messages since the last call.
     pub fn messages(&mut self) -> Vec<Message> {
         std::mem::take(&mut self.messages)
     }
@@ -194,7 +194,7 @@ impl Instance {
         Ok(())
     }
 
-    /// Whether the motion has ended. The mechanism has settled its own events by itself.
+    /// Whether the motion has ended. The mechanism has already handled its events.
     pub fn update_discrete_states(&mut self) -> Result<bool, Refused> {
         self.only(&[Phase::Event], "updating discrete states")?;
         Ok(self.held.as_ref().is_some_and(|h| h.simulation.ended()))
@@ -265,7 +265,9 @@ impl Instance {
             return Err(Diagnostic::new("U505", message).help("continue from the end of the last step, or restore a state first").into());
         }
         if !(by > 0.0 && by.is_finite()) {
-            return Err(Diagnostic::new("U505", format!("a step by {} s is not possible", number(by))).help("steps are positive").into());
+            return Err(Diagnostic::new("U505", format!("a step by {} s is not possible", number(by)))
+                .help("steps must be positive")
+                .into());
         }
         let to = (from + by) - start;
         if to > held.simulation.t() {

@@ -45,7 +45,7 @@ pub fn platform(library: &[u8]) -> Option<Platform> {
             0x0100_000c => of("aarch64-darwin", "dylib"),
             _ => None,
         },
-        // Windows: the head states where the machine stands.
+        // Windows: the header states the location of the machine type.
         [b'M', b'Z', ..] => {
             let at = long(0x3c)? as usize;
             match (library.get(at..at + 4)?, word(at + 4)?) {

@@ -42,7 +42,8 @@ impl Saved {
 }
 
 fn broken(why: &str) -> Diagnostic {
-    Diagnostic::new("U507", format!("the state cannot be restored: {why}")).help("restore what an instance of the same unit has kept")
+    Diagnostic::new("U507", format!("the state cannot be restored: {why}"))
+        .help("restore a state that an instance of the same unit has saved")
 }
 
 impl Instance {

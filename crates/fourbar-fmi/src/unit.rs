@@ -80,13 +80,13 @@ pub enum Causality {
 pub struct Variable {
     /// Its name.
     pub name: String,
-    /// SI unit; empty where it is not known, `1` for pure numbers.
+    /// SI unit; empty if it is not known, `1` for pure numbers.
     pub unit: String,
     /// What it is for.
     pub causality: Causality,
     /// The value it starts with; none for what is computed.
     pub start: Option<f64>,
-    /// Least and largest value.
+    /// Smallest and largest value.
     pub range: [f64; 2],
 }
 
@@ -100,7 +100,7 @@ pub struct Unit {
     file: Variations,
     /// Names of all columns, to notice parameters that make another mechanism.
     names: Vec<String>,
-    /// Inputs where nothing else is said.
+    /// Inputs by default.
     inputs: Vec<f64>,
 }
 
@@ -137,7 +137,7 @@ impl Unit {
             let causality = if no_impact(&model, k).is_ok() { Causality::Input(k) } else { Causality::Fixed(k) };
             variables.push(Variable { name: i.name.clone(), unit: i.unit.into(), causality, start: Some(inputs[k]), range: i.range });
         }
-        // Inputs have columns of their own name; a variable is there once.
+        // Inputs have columns of the same name; each variable occurs only once.
         let outputs = chosen.into_iter().filter(|k| *k > 0 && !model.inputs.iter().any(|i| i.name == all[*k].name));
         for k in outputs {
             let (name, unit) = (all[k].name.clone(), all[k].unit.to_string());
@@ -201,7 +201,7 @@ impl Unit {
 }
 
 fn no_table(name: &str) -> Diagnostic {
-    Diagnostic::new("U324", format!("input `{name}` has a table over time, and a unit has no plan"))
+    Diagnostic::new("U324", format!("input `{name}` has a table over time, which a unit cannot contain"))
         .name(name)
-        .help("leave it out: whoever simulates the unit sets its inputs")
+        .help("omit it: the program that simulates the unit sets its inputs")
 }

@@ -360,7 +360,7 @@ fn the_description_names_every_variable_once_with_its_unit() {
     names.dedup();
     assert_eq!(names.len(), unit.unit.variables.len());
     let model = read_model(text_of("dc_motor_slider_crank"), &ReadOptions::default()).expect("a model").spec.build().expect("a model");
-    // Time and the one input have a variable of their own.
+    // Time and the single input have their own variables.
     let outputs = unit.unit.variables.iter().filter(|v| matches!(v.causality, Causality::Output(_))).count();
     assert_eq!(outputs, columns(&model).len() - 2);
 }

@@ -14,10 +14,10 @@ pub fn unwritable(path: &Path, why: &std::io::Error) -> Diagnostic {
     use std::io::ErrorKind;
     let help = match why.kind() {
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded => "free some space, or choose a folder on another disk",
-        ErrorKind::FileTooLarge => "files may not grow further here: raise the limit (`ulimit -f`), or write fewer `--columns` or rows",
+        ErrorKind::FileTooLarge => "files must not grow any larger here: raise the limit (`ulimit -f`), or write fewer `--columns` or rows",
         ErrorKind::IsADirectory => "it is a folder: give the name of a file",
-        ErrorKind::NotADirectory => "it is a file, or lies below one: give the name of a folder",
-        _ => "choose a folder that exists and that you may write to",
+        ErrorKind::NotADirectory => "it is a file, or inside one: give the name of a folder",
+        _ => "choose an existing folder to which you may write",
     };
     Diagnostic::new("U003", format!("`{}` cannot be written: {why}", path.display())).help(help)
 }
@@ -36,7 +36,7 @@ pub fn read_bounded(path: &Path, most: u64) -> Result<Vec<u8>, String> {
 
 /// The same as text.
 pub fn read_text_bounded(path: &Path, most: u64) -> Result<String, String> {
-    String::from_utf8(read_bounded(path, most)?).map_err(|_| "it is not a text in UTF-8".into())
+    String::from_utf8(read_bounded(path, most)?).map_err(|_| "it is not UTF-8 text".into())
 }
 
 /// Opens a regular file; anything else could block or have no end.
@@ -135,7 +135,7 @@ pub fn may_replace(path: &Path, kind: Kind, force: bool) -> Result<(), Diagnosti
         Kind::Page => "is not a page of this program",
         Kind::Picture => "is not a plot of this program",
         Kind::Parquet => "is not a table of this program",
-        Kind::Poses => "holds no poses written by this program",
+        Kind::Poses => "does not contain poses written by this program",
         Kind::Other => "exists already",
     };
     let code = if kind == Kind::Other { "U004" } else { "U330" };

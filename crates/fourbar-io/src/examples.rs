@@ -24,7 +24,7 @@ impl Example {
         stated.map_or(self.name, |t| t.trim().trim_matches(['"', '\'']))
     }
 
-    /// The name it is listed under, which says more than that of some files.
+    /// The name under which it is listed, which is more descriptive than some file names.
     pub fn listed(&self) -> &'static str {
         entries().find(|e| e.file == self.name).map_or(self.name, |e| e.name)
     }

@@ -39,20 +39,20 @@ impl Limits {
 
 /// What helps with a file beyond the limits, the usual ones or the large ones.
 pub(crate) fn larger(usual: bool) -> &'static str {
-    if usual { "`--large` reads files of up to 200 MB and 40 million values" } else { "larger models come through the library" }
+    if usual { "`--large` reads files of up to 200 MB and 40 million values" } else { "build larger models with the library" }
 }
 
 /// How a file is read.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ReadOptions<'a> {
-    /// Where the text comes from; mesh files and table files must stand in its folder. Without it meshes are only checked by name, and
+    /// Where the text comes from; mesh files and table files must be in its folder. Without it meshes are only checked by name, and
     /// tables cannot be read from files.
     pub path: Option<&'a Path>,
     /// Parameters that get another value, as expressions.
     pub set: &'a [(String, String)],
     /// Whether the file may be a large one, [`Limits::LARGE`].
     pub large: bool,
-    /// Folders in which meshes of robot files are searched for, besides that of the file.
+    /// Folders in which meshes of robot files are searched for, in addition to that of the file.
     pub mesh_path: &'a [PathBuf],
 }
 
@@ -61,9 +61,9 @@ pub struct ReadOptions<'a> {
 pub struct Loaded {
     /// The mechanism, to be checked and built by the engine.
     pub spec: ModelSpec,
-    /// Where its elements stand in the file.
+    /// Locations of its elements in the file.
     pub places: Places,
-    /// Things worth knowing.
+    /// Additional information.
     pub warnings: Vec<Diagnostic>,
     /// SHA-256 of the text, 64 hexadecimal digits.
     pub hash: String,
@@ -192,7 +192,7 @@ pub fn read_model_file(path: &Path, set: &[(String, String)]) -> Result<Loaded, 
     read_model_file_with(path, &ReadOptions { path: Some(path), set, ..ReadOptions::default() })
 }
 
-/// The same with all options; that of the path is not used.
+/// As above, with all options; that of the path is not used.
 pub fn read_model_file_with(path: &Path, options: &ReadOptions<'_>) -> Result<Loaded, Error> {
     // One copy of the text, which may be large, is enough.
     let source = source(&read_text(path, Limits::of(options.large))?);
@@ -235,5 +235,5 @@ fn too_large(bytes: u64, limits: Limits) -> Diagnostic {
 }
 
 fn not_text() -> Diagnostic {
-    Diagnostic::new("M004", "the file is not a text in UTF-8").help("save it as plain text; results and meshes are not mechanism files")
+    Diagnostic::new("M004", "the file is not UTF-8 text").help("save it as plain text; results and meshes are not mechanism files")
 }

@@ -49,7 +49,7 @@ fn table(name: &str, file: &str, between: Between) -> Result<Course, Diagnostic>
     let refuse = |what: String| {
         Diagnostic::new("U321", format!("the table `{file}` of input `{name}` {what}"))
             .name(name)
-            .help("it is a text of lines with two numbers, time in seconds and value in SI units, with times that grow")
+            .help("write lines with two numbers, time in seconds and value in SI units, with increasing times")
     };
     let text = read_text_bounded(Path::new(file), MOST).map_err(|e| refuse(format!("cannot be read: {e}")))?;
     let (mut t, mut value) = (Vec::new(), Vec::new());

@@ -22,7 +22,7 @@ pub fn base64(bytes: &[u8]) -> String {
     out
 }
 
-/// Bytes of standard base64, padding optional; `None` where it is something else.
+/// Bytes of standard base64, padding optional; `None` if it is something else.
 pub fn from_base64(text: &str) -> Option<Vec<u8>> {
     let text = text.trim_end_matches('=').as_bytes();
     if text.len() % 4 == 1 {

@@ -84,13 +84,13 @@ pub struct Places {
     /// Most keys and values.
     most: usize,
     tree: OnceLock<Option<Tree>>,
-    /// Paths of the mechanism and where their elements stand, for files whose sections are called otherwise.
+    /// Paths of the mechanism and the locations of their elements, for files with other section names.
     aliases: HashMap<String, String>,
-    /// Texts of the files that this one includes, with their names, and where elements stand in them: for formats of other programs.
+    /// Texts of the files that this one includes, with their names, and the locations of elements in them: for formats of other programs.
     foreign: Option<Arc<Foreign>>,
 }
 
-/// Where the elements of a mechanism stand in files of another format.
+/// Locations of the elements of a mechanism in files of another format.
 #[derive(Debug)]
 pub(crate) struct Foreign {
     /// Texts, with their names where they are not the file itself.
@@ -104,7 +104,7 @@ pub(crate) struct Foreign {
 pub(crate) struct Spots {
     /// All paths in a row.
     paths: String,
-    /// Where each path stands there, and what it leads to; sorted by path once all are known.
+    /// Location of each path there, and its target; sorted by path once all are known.
     list: Vec<(Span, u16, Span)>,
 }
 
@@ -192,7 +192,7 @@ impl Places {
         key.map(|key| pointer(&self.source, key, node, complete))
     }
 
-    /// Bytes of the value at a path, as it is written; none where the file has no such path.
+    /// Bytes of the value at a path, as written; `None` if the file has no such path.
     pub fn value(&self, path: &str) -> Option<Range<usize>> {
         self.node(path).filter(|(_, _, complete)| *complete).map(|(_, node, _)| node.span.range())
     }

@@ -60,7 +60,7 @@ pub(crate) fn short(x: f64) -> String {
     shortened(x, 0)
 }
 
-/// The same with some more digits.
+/// As above, with some more digits.
 fn shortened(x: f64, more: usize) -> String {
     let size = x.abs();
     if size == 0.0 {
@@ -77,7 +77,7 @@ fn shortened(x: f64, more: usize) -> String {
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').into() } else { text }
 }
 
-/// Numbers of an axis: as many digits as tell its ticks apart, and name each where it stands.
+/// Numbers of an axis, with enough digits to distinguish its ticks and to give each position correctly.
 pub(crate) fn labels(ticks: &[f64]) -> Vec<String> {
     let step = ticks.windows(2).map(|w| w[1] - w[0]).fold(f64::INFINITY, f64::min);
     let with = |more: usize| -> Vec<String> { ticks.iter().map(|x| shortened(*x, more)).collect() };

@@ -10,7 +10,7 @@ pub fn render(diagnostics: &[Diagnostic], name: &str, colour: bool) -> String {
     paint(&marked(diagnostics, name), colour)
 }
 
-/// The same with marks of styles, to be painted where it is printed. Without a name there is no line that points to a file.
+/// As above, with style marks, to be coloured when printed. Without a name there is no line that points to a file.
 pub fn marked(diagnostics: &[Diagnostic], name: &str) -> String {
     let mut out = String::new();
     for d in diagnostics {

@@ -143,7 +143,7 @@ pub(crate) fn of_mesh(mesh: &Mesh, scale: &Vector3<f64>) -> Result<Body, Leak> {
     Ok(Body { mass: volume, com: com + origin, J })
 }
 
-/// Edges that are not met by as many triangles in one direction as in the other. Vertices at the same place are the
+/// Edges with different numbers of triangles in the two directions. Vertices at the same place are the
 /// same; places are compared in single precision, so that parts that nodes of a file put side by side count as joined.
 fn open_edges(mesh: &Mesh) -> usize {
     let mut places: HashMap<[u32; 3], u32> = HashMap::with_capacity(mesh.vertices.len());

@@ -9,7 +9,7 @@ use fourbar_design::measure::Measure;
 use fourbar_design::sweep::{Axis, Values};
 use std::collections::HashMap;
 
-/// The studies of a file besides its run.
+/// The studies of a file in addition to its run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Studies {
     /// Measures by name.
@@ -76,7 +76,7 @@ pub enum ToleranceSpec {
 const MOST: usize = 100_000_000;
 
 /// Reads the values of an axis: `60..100 mm:41`, `1..100 kN/m:9:log`, `0.1..0.2` (any value between) or `60, 70, 90 mm`. The dimension,
-/// where it is known, is that of the parameter.
+/// if known, is that of the parameter.
 pub fn axis(name: &str, text: &str, dimension: Option<Dimension>) -> Result<Axis, Diagnostic> {
     let refused = |why: &str| {
         Diagnostic::new("U430", format!("the values `{text}` of `{name}` {why}"))
@@ -180,7 +180,7 @@ pub fn measure(
     Measure::with(text, columns, curves, &mut known)
 }
 
-/// Whether a measure may change with parameters while the run stays as it is: its text names one of them, or a curve.
+/// Whether a measure may change with parameters while the run does not: its text names one of them, or a curve.
 pub fn names_parameters(text: &str, curves: &[CurveOn], parameters: &[(String, f64, Option<Dimension>)]) -> bool {
     let words = || text.split(|c: char| !(c.is_alphanumeric() || c == '_' || c == '.' || c == '-'));
     let known = |word: &str| parameters.iter().any(|p| p.0 == word) || curves.iter().any(|c| c.name == word);

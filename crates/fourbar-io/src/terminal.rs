@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-/// A style that the text behind it takes, until [`Style::Off`] or the end of the line.
+/// A style that the text after it takes, until [`Style::Off`] or the end of the line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Style {
     /// As usual.
@@ -63,7 +63,7 @@ pub fn visible(text: &str) -> String {
         .collect()
 }
 
-/// Whole text for a terminal: lines stay, marks of styles become colours where they are wanted, and everything else is [`visible`].
+/// Whole text for a terminal: lines stay, style marks become colours if requested, and everything else is [`visible`].
 pub fn paint(text: &str, colour: bool) -> String {
     let mut out = String::with_capacity(text.len());
     let mut styled = false;

@@ -18,7 +18,7 @@ pub(crate) const MAX_DEPTH: usize = 64;
 /// Most keys and values that anchors and aliases may copy.
 pub(crate) const MAX_COPIES: usize = 100_000;
 
-/// A scalar: usually a piece of the source, sometimes a text of its own (escapes, folded lines).
+/// A scalar: usually a piece of the source, sometimes a separate text (escapes, folded lines).
 #[derive(Clone, Debug)]
 pub(crate) struct Text {
     pub span: Span,
@@ -41,7 +41,7 @@ impl Text {
         Self { span, own: None, plain }
     }
 
-    /// A stand-in that only has a place.
+    /// A placeholder that only has a location.
     pub fn marker(at: usize) -> Self {
         Self { span: Span::new(at, at + 1), own: Some(Box::new("".into())), plain: false }
     }
@@ -255,7 +255,7 @@ impl Builder<'_> {
         }
     }
 
-    /// The text of a scalar, as a piece of the source where it is one.
+    /// The text of a scalar, borrowed from the source if possible.
     fn text(&self, value: &str, span: Span, plain: bool) -> Text {
         let source = |span: Span| self.source.get(span.range());
         if source(span) == Some(value) {
@@ -379,7 +379,7 @@ impl Builder<'_> {
 /// Help for text that is not YAML, where nothing better is known.
 const MALFORMED: &str = "check indentation, brackets and quotes near this place; tabs may not indent";
 
-/// Words of so many characters fit a message.
+/// Largest number of characters of a word in a message.
 pub(crate) const SHORT: usize = 60;
 
 /// A word of the file, cut to a length fit for a message.

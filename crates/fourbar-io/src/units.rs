@@ -129,7 +129,7 @@ pub(crate) fn quantity(text: &str) -> Option<(f64, Option<Dimension>)> {
     Some((expr.constant_value()?, dimension))
 }
 
-/// The dimension of an SI unit; `None` where it is no unit, or not one of the SI.
+/// The dimension of an SI unit; `None` if it is no unit, or not one of the SI.
 pub fn dimension_of(unit: &str) -> Option<Dimension> {
     if unit == "1" {
         return Some(Dimension::NONE);

@@ -16,12 +16,12 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// A file that is compressed where that makes it smaller.
+    /// A file that is compressed if that makes it smaller.
     pub fn new(name: impl Into<String>, data: Vec<u8>) -> Self {
         Self { name: name.into(), data, packed: true }
     }
 
-    /// A file that is stored as it is.
+    /// A file that is stored unchanged.
     pub fn stored(name: impl Into<String>, data: Vec<u8>) -> Self {
         Self { name: name.into(), data, packed: false }
     }

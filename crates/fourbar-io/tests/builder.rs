@@ -234,7 +234,7 @@ fn joint(m: Mechanism, name: &str, j: &JointSpec) -> Mechanism {
             }
         }
         JointSpec::Curve { bodies: [a, b], curve, at, radius, side: None } if *radius == 0.0 => m.point_on_curve(name, a, b, curve, *at),
-        // Followers with a radius have no words of their own.
+        // Followers with a radius have no separate methods.
         JointSpec::Curve { .. } => m.joint(name, j.clone()),
         JointSpec::Distance { from, to, length } => {
             let joint = m.distance_joint(name, from.clone(), to.clone());

@@ -1,4 +1,4 @@
-//! Contacts in files: every shape is read, written and read again to the same specification, and mistakes are told with their place.
+//! Contacts in files: every shape is read, written and read again to the same specification, and errors are reported with their location.
 
 use fourbar::spec::{Partners, SideForm};
 use fourbar_io::{ReadOptions, read_model, write_model};

@@ -62,7 +62,7 @@ fn a_table_is_read_from_a_file_beside_the_model() {
         let value = &loaded.spec.drives[0].1.value;
         assert!((value.eval(&[1.0]) - 8.5).abs() < 1e-12 && (value.eval(&[6.0]) - 2.0).abs() < 1e-12);
     }
-    // A written file stands alone.
+    // A written file is self-contained.
     let loaded = in_folder(&folder, "tables: {lift: {file: cams/seven.csv, outside: hold}}").unwrap();
     let written = write_model(&loaded.spec);
     assert!(written.contains("points: [[0, 0], [90, 8.5]") && !written.contains("seven"), "{written}");

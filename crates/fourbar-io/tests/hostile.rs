@@ -315,6 +315,6 @@ fn random_mutations_never_panic() {
             }
         }
     }
-    // Both kinds must occur, else the test tests nothing.
+    // Both kinds must occur, otherwise the test tests nothing.
     assert!(accepted > 100 && refused > 1000, "{accepted} {refused}");
 }

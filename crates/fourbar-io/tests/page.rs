@@ -141,7 +141,7 @@ fn text_of_the_file_never_becomes_markup() {
     let data: Value = serde_json::from_str(&html[from..to]).expect("one JSON object");
     assert_eq!(data["model"]["title"], evil);
     assert_eq!(data["results"][0]["label"], evil);
-    // What is left besides the data is the template.
+    // What is left in addition to the data is the template.
     let template = template.replace("/*FOURBAR_ENGINE*/", "");
     assert_eq!(format!("{}/*FOURBAR_DATA*/{}", &html[..from], &html[to..]), template);
 }
@@ -181,7 +181,7 @@ fn joints_of_every_shipped_model_meet_where_the_page_draws_them() {
     }
 }
 
-/// A pin in a slot leaves the plane free by itself: the drawing is planar all the same, since the other joints keep it.
+/// A pin in a slot alone does not keep its bodies in the plane; the drawing is planar because the other joints do.
 #[test]
 fn a_scotch_yoke_is_drawn_in_its_plane() {
     let text = "fourbar: 1\nbodies:\n  disk: {mass: 0.2, inertia: [1e-4, 1e-4, 2e-4]}\n  yoke: {mass: 0.3, inertia: [1e-4, 1e-4, 1e-4], at: [0.03, 0, 0]}\njoints:\n  shaft: {type: revolute, bodies: [ground, disk], at: [0, 0, 0], axis: [0, 0, 1]}\n  guide: {type: prismatic, bodies: [ground, yoke], at: [0.12, 0, 0], axis: [1, 0, 0]}\n  pin: {type: point-on-line, bodies: [yoke, disk], at: [0.03, 0, 0], axis: [0, 1, 0]}\ndrives: {motor: {joint: shaft, speed: 6}}\nstudy: {t_end: 0.1, output_step: 0.05}\n";

@@ -1,4 +1,4 @@
-//! Runge-Kutta methods of the author's own: read, written, refused, their order told and kept, on groups and in joint coordinates.
+//! User-defined Runge-Kutta methods: read, written, refused, their order reported and achieved, on groups and in joint coordinates.
 
 use fourbar::random::Random;
 use fourbar::study::Study;
@@ -8,7 +8,7 @@ use fourbar_testing::common::*;
 
 const CLASSICAL: &str = "{a: [[1/2], [0, 1/2], [0, 0, 1]], b: [1/6, 1/3, 1/3, 1/6], c: [0, 1/2, 1/2, 1]}";
 
-/// A spherical pendulum with a method of its own.
+/// A spherical pendulum with a user-defined method.
 fn pendulum(integrator: &str, more: &str) -> String {
     format!(
         "fourbar: 1
@@ -81,7 +81,7 @@ fn drawn_methods_have_the_order_that_is_told() {
 
 #[test]
 fn an_estimate_lets_it_choose_its_steps() {
-    // Bogacki and Shampine, whose last stage stands at the result.
+    // Bogacki and Shampine, whose last stage is at the result.
     let text = "{a: [[1/2], [0, 3/4], [2/9, 1/3, 4/9]], b: [2/9, 1/3, 4/9, 0], estimate: [7/24, 1/4, 1/3, 1/8]}";
     let m = own(text, "");
     let exact = last_places(&ran(&m, "se3", "dop853", None).0);

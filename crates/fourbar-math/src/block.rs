@@ -2,7 +2,7 @@
 //!
 //! Nodes are constraints with 1 to 6 rows (any size works). The pattern and the elimination order (minimum degree,
 //! weighted by block size) are fixed once; factoring and solving allocate nothing. Pivots are kept relative to the
-//! diagonal they started from, so that the caller can tell which rows depend on others.
+//! diagonal they started from, so that the caller can determine which rows depend on others.
 //!
 //! Some nodes may represent terms of the matrix instead: `S + B B^T` is factored as `[S, B; B^T, -1]` where `B B^T` would fill it up. Their
 //! pivots are negative definite, everything else is done alike.
@@ -197,7 +197,7 @@ impl BlockSolver {
         self.trailing(k, update_any);
     }
 
-    /// The same for nodes with negative pivots: those of the column with its sign changed, which then adds to the blocks behind it.
+    /// The same for nodes with negative pivots: those of the column with its sign changed, which then adds to the blocks after it.
     fn column_negative(&mut self, k: usize) {
         let p = &self.pattern;
         let last = p.start[k + 1];
@@ -249,7 +249,7 @@ impl BlockSolver {
         }
     }
 
-    /// What a column does to the blocks behind it, `change(T, X_b, X_a, rows of X_a, columns of both)`.
+    /// What a column does to the blocks after it, `change(T, X_b, X_a, rows of X_a, columns of both)`.
     fn trailing(&mut self, k: usize, change: fn(&mut [f64], &[f64], &[f64], usize, usize)) {
         let p = &self.pattern;
         let (d, m) = (p.diagonal[k], p.size[k]);

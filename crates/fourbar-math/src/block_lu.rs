@@ -422,7 +422,7 @@ mod tests {
         lu.solve(&mut x);
         let exact = A.clone().lu().solve(&b).expect("regular");
         assert!((DVector::from_vec(x) - exact).amax() < 1e-11);
-        // The same with complex numbers: every entry turned by its own angle.
+        // As above, with complex numbers: every entry turned by its own angle.
         let turn = |i: usize, j: usize| Complex::from_polar(1.0, 0.3 * ((7 * i + 3 * j) % 11) as f64);
         let Z = DMatrix::from_fn(total, total, |i, j| turn(i, j) * A[(i, j)]);
         let a = turned.clear();

@@ -9,7 +9,7 @@ pub struct RankReport {
     pub rank: usize,
     /// Smallest singular value above the tolerance, relative to the largest.
     pub smallest: f64,
-    /// Largest singular value below the tolerance, relative to the largest (zero where there is none).
+    /// Largest singular value below the tolerance, relative to the largest (zero if there is none).
     pub largest_dropped: f64,
     /// Orthonormal basis of the null space, one column each.
     pub null: DMatrix<f64>,

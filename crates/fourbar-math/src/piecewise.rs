@@ -136,7 +136,7 @@ impl Piecewise {
         }
     }
 
-    /// A function from its parts, as [`Piecewise::breakpoints`], [`Piecewise::pieces`] and [`Piecewise::period`] give them; `None` where
+    /// A function from its parts, as [`Piecewise::breakpoints`], [`Piecewise::pieces`] and [`Piecewise::period`] give them; `None` if
     /// they do not fit together.
     pub fn from_pieces(x: &[f64], pieces: &[[f64; 4]], period: Option<f64>) -> Option<Self> {
         let rising = x.windows(2).all(|w| w[0] < w[1]);
@@ -160,7 +160,7 @@ impl Piecewise {
         self.period
     }
 
-    /// First and last given abscissa; beyond them a function that does not repeat continues as it was told to.
+    /// First and last given abscissa; beyond them a function that does not repeat is continued as specified.
     pub fn range(&self) -> [f64; 2] {
         let n = self.x.len();
         if self.period.is_some() { [self.x[0], self.x[n - 1]] } else { [self.x[1], self.x[n - 2]] }
@@ -256,7 +256,7 @@ impl Piecewise {
     }
 
     /// Which of the parts that need not fit together holds `x`: 0 before the first point, 1 between the points, 2 beyond the last;
-    /// `None` where it repeats.
+    /// `None` if it repeats.
     pub fn part(&self, x: f64) -> Option<i64> {
         let [first, last] = self.range();
         self.period.is_none().then(|| i64::from(x >= first) + i64::from(x >= last))

@@ -12,13 +12,13 @@ const HOLDS: f64 = 1e-10;
 /// What the conditions say of a method.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Order {
-    /// The order, at most [`HIGHEST`]; zero where the weights do not add up to one.
+    /// The order, at most [`HIGHEST`]; zero if the weights do not add up to one.
     pub order: usize,
     /// How many conditions hold up to that order.
     pub conditions: usize,
     /// The largest error of those, relative to the terms of the condition.
     pub error: f64,
-    /// The largest error of the conditions of the next order; `None` where that is not examined.
+    /// The largest error of the conditions of the next order; `None` if that is not examined.
     pub next: Option<f64>,
 }
 
@@ -66,7 +66,7 @@ pub fn order(a: &[Vec<f64>], b: &[f64]) -> Order {
     found
 }
 
-/// A tree that hangs on another: its nodes less one, and its number among those.
+/// A subtree: its number of nodes less one, and its index among those of that size.
 type Branch = (usize, usize);
 
 /// Every set of known trees with `left` nodes in all, as (nodes - 1, number), none before `from`.

@@ -7,7 +7,7 @@
 //! The translation of [Mueller13, Eq. (7)] holds as printed for `|w| = 1` only; here it is `dexp_w v`, which needs no division by `w`.
 //! The coefficients of Eq. (9) lose every digit at small angles. They are the function `d(s) = (1 - p/2 cot(p/2)) / p^2` of `s = p^2`
 //! and its slope, and `d` is the sum over its poles, `2 / (4 pi^2 k^2 - s)`: positive terms, so nothing cancels. The first two
-//! poles are taken as they stand, the rest is a power series that converges past the first pole, where dexp^-1 ends.
+//! poles are evaluated directly, the rest is a power series that converges past the first pole, where dexp^-1 ends.
 
 use crate::elementary;
 use nalgebra::{Matrix3, Vector3};

@@ -241,7 +241,7 @@ impl<const N: usize> Scalar for Taylor<N> {
         y.c[0] = elementary::powf(self.c[0], n);
         y
     }
-    /// The last coefficients are lost, and zeros stand there.
+    /// The last coefficients are lost and replaced by zeros.
     fn diff(mut self, p: u32) -> Self {
         for _ in 0..p {
             for k in 0..N {

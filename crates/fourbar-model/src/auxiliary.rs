@@ -1,7 +1,7 @@
 //! Numbers that are integrated or held during the motion: inputs, which are set externally between steps, and user-defined states,
 //! whose rates are expressions (controllers, motors).
 //!
-//! All of them are one list `z`: the values of the inputs, their slopes (zero where a value is held), then the states. The rate of an
+//! All of them are one list `z`: the values of the inputs, their slopes (zero if a value is held), then the states. The rate of an
 //! input is its slope, slopes have none, and the rate of a state is its expression. Every [`crate::Configuration`] carries `z`.
 
 use crate::force::eval::{States, law_value};
@@ -18,9 +18,9 @@ pub struct Input {
     pub name: String,
     /// SI unit, for the column of results.
     pub unit: &'static str,
-    /// Value where nothing else is said.
+    /// Default value.
     pub default: f64,
-    /// Least and largest value.
+    /// Smallest and largest value.
     pub range: [f64; 2],
 }
 

@@ -1,4 +1,4 @@
-//! Constraint rows as data, and the set of all constraints of a mechanism evaluated in one go.
+//! Constraint rows as data, and the set of all constraints of a mechanism evaluated at once.
 //!
 //! A constraint belongs to a named element (joint, coupling, bare constraint, drive) and touches a list of bodies, two
 //! for most, up to four for gears. Its Jacobian is stored as one block per body that can move, rows by six, in the
@@ -60,7 +60,7 @@ impl Rows {
     pub fn sum(terms: &[(f64, Coordinate)], constant: f64) -> Self {
         Rows::Sum { terms: terms.iter().cloned().collect(), constant, driven: None }
     }
-    /// The value prescribed at time `t`, before it is scaled; zero where nothing is.
+    /// The value prescribed at time `t`, before it is scaled; zero if nothing is.
     fn prescribed(&self, t: f64) -> f64 {
         match self {
             Rows::Sum { driven: Some(d), .. } => d.1.at(t)[0],
@@ -121,7 +121,7 @@ pub struct Constraint {
     pub bodies: SmallVec<[BodyId; 2]>,
     /// Its rows.
     pub rows: SmallVec<[Rows; 3]>,
-    /// A row that may take the place of its only one and says the same elsewhere; see [`ConstraintSet::choose`].
+    /// A row that may replace its only one and is equivalent elsewhere; see [`ConstraintSet::choose`].
     pub spare: Option<Box<Rows>>,
 }
 
@@ -545,7 +545,7 @@ impl Layout {
         self.generalized_at(c, slot, |k| &q[self.list[c].bodies[k].index()], lambda)
     }
 
-    /// The same with the poses of the constraint's bodies given by slot.
+    /// As above, with the poses of the constraint's bodies given by slot.
     pub fn generalized_at<'p>(&self, c: usize, slot: usize, pose: impl Fn(usize) -> &'p Pose, lambda: &[f64]) -> Wrench {
         let constraint = &self.list[c];
         let (mut out, mut row) = (Wrench::zero(), 0);

@@ -306,7 +306,7 @@ impl Coordinate {
         }
     }
 
-    /// Value; `turns` holds the last accepted values of what is counted, which choose the turn of an angle.
+    /// Value; `turns` contains the last accepted values of counted angles, which determine the turn of an angle.
     #[inline]
     pub fn value(&self, qi: &Pose, qj: &Pose, turns: &[f64]) -> f64 {
         let d = |s_i: &V, s_j: &V| qj.point(s_j) - qi.point(s_i);
@@ -370,7 +370,7 @@ impl Coordinate {
         let d_bias = |s_i: &V, s_j: &V| twice(qj, vj, s_j) - twice(qi, vi, s_i);
         match self {
             Coordinate::Dp1 { a_i, a_j, .. } => {
-                // The rate of x . y is (w_i - w_j) . (x cross y); without acceleration both w stand still in the world.
+                // The rate of x . y is (w_i - w_j) . (x cross y); without acceleration both w are constant in the world.
                 let (x, y) = (qi.A * a_i, qj.A * a_j);
                 let (w_i, w_j) = (qi.A * vi.w, qj.A * vj.w);
                 (w_i - w_j).dot(&(w_i.cross(&x).cross(&y) + x.cross(&w_j.cross(&y))))

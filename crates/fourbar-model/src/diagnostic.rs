@@ -21,7 +21,7 @@ impl fmt::Display for Code {
 /// Where something is in a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FilePlace {
-    /// How the file is called, where that is known.
+    /// Name of the file, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
     /// Line, counted from one.
@@ -119,7 +119,7 @@ impl Diagnostic {
         self.gap = Some(gap);
         self
     }
-    /// Line in its file, counted from one; zero where it has none.
+    /// Line in its file, counted from one; zero if it has none.
     pub fn line(&self) -> usize {
         self.place.as_ref().map_or(0, |p| p.line)
     }

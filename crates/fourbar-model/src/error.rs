@@ -25,7 +25,7 @@ pub struct Error {
 }
 
 impl Error {
-    /// From a list of diagnostics; `None` where it is empty, because then nothing is wrong.
+    /// From a list of diagnostics; `None` if it is empty.
     pub fn of(list: Vec<Diagnostic>) -> Option<Self> {
         (!list.is_empty()).then_some(Self { list })
     }

@@ -1,7 +1,7 @@
 //! Changes of a mechanism during a run: events with their actions, and limits of joint coordinates.
 //!
 //! Between two events a mechanism is smooth: formulations see a model in one mode, which is made by
-//! [`Model::in_mode`] from the mechanism as it is in the file.
+//! [`Model::in_mode`] applied to the mechanism of the file.
 
 use crate::contact::{Moving, Spot, Spots};
 use crate::coordinate::{Coordinate, Follows, Gap};
@@ -67,7 +67,7 @@ pub struct Limit {
     pub of: Bounded,
     /// The bound: m, rad, m/s or rad/s.
     pub bound: f64,
-    /// `1` where values are not less than the bound, `-1` where they are not more.
+    /// `1` for a lower bound, `-1` for an upper bound.
     pub side: f64,
     /// Share of the speed that is left after an impact.
     pub restitution: f64,
@@ -178,7 +178,7 @@ pub struct Mode {
     pub held: Vec<Held>,
     /// What is made of pieces, with those in force.
     pub pieces: Vec<(Switching, Vec<i64>)>,
-    /// Spots of rigid contacts that are closed; `None` where contacts are left to a method that steps through them.
+    /// Spots of rigid contacts that are closed; `None` if contacts are left to a method that steps through them.
     #[serde(default)]
     pub touching: Option<Vec<Touching>>,
     /// Whether limits of joints and friction that sticks are left to that method too.
@@ -294,7 +294,7 @@ impl Limit {
 }
 
 impl Model {
-    /// Whether anything can happen on the way that is told: events, limits, rigid contacts, friction that sticks, drives and forces that may
+    /// Whether anything can happen during the run that is reported: events, limits, rigid contacts, friction that sticks, drives and forces that may
     /// jump.
     pub fn has_events(&self) -> bool {
         !self.events.is_empty()
@@ -304,7 +304,7 @@ impl Model {
             || self.switching().iter().any(|s| !matches!(s, Switching::Side(..)))
     }
 
-    /// Whether a run has to search for events, told or not.
+    /// Whether a run has to search for events, reported or not.
     pub fn has_modes(&self) -> bool {
         self.has_events() || !self.switching().is_empty()
     }

@@ -113,8 +113,8 @@ pub struct Bare {
     pub coordinate: Coordinate,
     /// Its value in time.
     pub value: TimeFunction,
-    /// Another coordinate with its value that says the same: of the two the one with the smaller value is used, because a dot
-    /// product of directions says nothing about their angle where it is one.
+    /// An equivalent coordinate with its value: the one with the smaller value is used, because a dot
+    /// product of directions does not determine a small change of their angle where it is one.
     pub other: Option<(Coordinate, TimeFunction)>,
 }
 
@@ -140,7 +140,7 @@ pub struct RollingElement {
     pub name: String,
     /// Its type in files.
     pub kind: &'static str,
-    /// The bodies by slot: the one that rolls is slot 1, what it rolls on slot 0.
+    /// The bodies by slot: the rolling body is slot 1, the body under it slot 0.
     pub bodies: [BodyId; 2],
     /// Velocity rows.
     pub rolling: Rolling,
@@ -184,7 +184,7 @@ pub struct Coil {
     pub axis: Vector3<f64>,
 }
 
-/// What assembly may not move.
+/// What assembly must not move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hold {
     /// The coordinates of a joint.
@@ -289,7 +289,7 @@ pub struct Model {
     pub forces: Vec<(String, Force)>,
     /// Rigid contacts.
     pub contacts: Vec<RigidContact>,
-    /// Springs with a mass of their own.
+    /// Springs with mass.
     pub coils: Vec<Coil>,
     /// Named points.
     pub points: Vec<(String, PointOn)>,
@@ -297,7 +297,7 @@ pub struct Model {
     pub inputs: Vec<Input>,
     /// Numbers of the author's own that are integrated with the motion.
     pub states: Vec<Auxiliary>,
-    /// What assembly may not move.
+    /// What assembly must not move.
     pub hold: Vec<Hold>,
     /// What assembly must meet at the start.
     pub start: Vec<StartCondition>,
@@ -413,7 +413,7 @@ impl Model {
         model
     }
 
-    /// The integrals of drives by speed or acceleration that read inputs or continue from where they are.
+    /// The integrals of drives by speed or acceleration that read inputs or continue from their current value.
     pub fn held_drives(&self) -> impl Iterator<Item = (&Drive, &Integral)> {
         self.drives.iter().filter_map(|d| match &d.value {
             TimeFunction::Integral(i) if i.is_twice() || !i.inputs().is_empty() => Some((d, i)),
@@ -502,7 +502,7 @@ impl Model {
     }
 
     /// Counted angles with which assembly begins: those that drives, start conditions, and gears and threads from these ask for, and those that
-    /// nuts have turned by where they are drawn, as far as they lie beyond half a turn; poses alone do not tell them from less. Zero for all others.
+    /// nuts have turned by where they are drawn, as far as they lie beyond half a turn; poses alone do not determine this. Zero for all others.
     pub fn start_turns(&self) -> Vec<f64> {
         use JointCoordinate::{Angle, Distance};
         let mut turns = vec![0.0; self.angles.len()];
@@ -527,7 +527,7 @@ impl Model {
             }
         }
         let threads: Vec<(usize, f64)> = self.joints.iter().enumerate().filter_map(|(k, j)| Some((k, j.kind.shared().thread?))).collect();
-        // Along gears and threads, as far as they lead.
+        // Along chains of gears and threads.
         for _ in 0..GEARS {
             let before = known.len();
             for c in &self.couplings {

@@ -7,7 +7,7 @@ use fourbar_math::Piecewise;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// Name of a variable in a text; what it reads is said beside the expression.
+/// Name of a variable in a text; its meaning is stored with the expression.
 fn variable(k: u32) -> String {
     format!("x{k}")
 }

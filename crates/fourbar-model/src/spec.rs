@@ -24,7 +24,7 @@ pub type V3 = [f64; 3];
 
 /// A whole mechanism.
 ///
-/// With serde it is written as it is here, which is not the format of files: `fourbar_io::write_model` writes that.
+/// With serde it is written in its own structure, which is not the format of files: `fourbar_io::write_model` writes that.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ModelSpec {
@@ -52,7 +52,7 @@ pub struct ModelSpec {
     pub states: Vec<(String, StateSpec)>,
     /// Planar curves by name: tracks, slots, cams.
     pub curves: Vec<(String, CurveSpec)>,
-    /// Names of joints or bodies that assembly may not move.
+    /// Names of joints or bodies that assembly must not move.
     pub hold: Vec<String>,
     /// What assembly must meet at the start: coordinates of joints and points, or their rates, with their values.
     pub start: Vec<(StateVariable, f64)>,
@@ -105,7 +105,7 @@ pub struct PlotSpec {
     pub x: Option<String>,
 }
 
-/// A function given by points: the cubic spline through them, whose first and second derivative do not jump.
+/// A function given by points: the cubic spline through them, with continuous first and second derivatives.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TableSpec {
     /// Points `[x, y]` in SI units, x rising.
@@ -136,7 +136,7 @@ pub enum TableEnds {
 }
 
 impl TableSpec {
-    /// A table of points `[x, y]`, everything else as where nothing is said.
+    /// A table of points `[x, y]`, with defaults for everything else.
     pub fn new(points: Vec<[f64; 2]>) -> Self {
         Self { points, ends: TableEnds::Natural, outside: None, x_dimension: None, y_dimension: None }
     }
@@ -169,7 +169,7 @@ impl TableSpec {
 pub struct OutputSpec {
     /// Its value, an expression over the state in SI units.
     pub value: StateExpr,
-    /// Unit of the column, and its size in SI units; `None` leaves the value as it is, in SI.
+    /// Unit of the column, and its size in SI units; `None` leaves the value unchanged, in SI.
     pub unit: Option<(String, f64)>,
 }
 
@@ -272,7 +272,7 @@ pub enum JointSpec {
         joints: [String; 2],
         /// The ratio.
         ratio: f64,
-        /// Body the coordinates are measured against, where it is not the base of both.
+        /// Body relative to which the coordinates are measured, if it is not the base of both.
         carrier: Option<String>,
     },
     /// Distance of the prismatic joint = radius x angle of the revolute + as drawn.
@@ -284,7 +284,7 @@ pub enum JointSpec {
     },
 }
 
-/// A side of a curve, seen against the normal of its plane by one who walks from its first point to the next.
+/// A side of a curve in the direction of its points, seen against the normal of its plane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Side {
     /// The left one.
@@ -313,7 +313,7 @@ pub enum CurvePoints {
         at: V3,
         /// Its normal.
         normal: V3,
-        /// Direction of the first coordinate; omitted: x of the frame, or y where the normal is near x.
+        /// Direction of the first coordinate; omitted: x of the frame, or y if the normal is close to x.
         x: Option<V3>,
     },
     /// Three coordinates; the points must lie in one plane.
@@ -423,9 +423,9 @@ pub struct DriveSpec {
 pub struct InputSpec {
     /// SI unit, such as `N*m`; `1` for a plain number.
     pub unit: String,
-    /// Value where nothing else is said.
+    /// Default value.
     pub default: f64,
-    /// Least and largest value; infinite where there is no bound.
+    /// Smallest and largest value; infinite if there is no bound.
     #[serde(with = "crate::serial::bounds")]
     pub range: [f64; 2],
 }

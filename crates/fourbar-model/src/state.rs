@@ -144,7 +144,7 @@ impl Configuration {
         std::iter::once(self.t).chain(bodies).chain(self.turns.iter().chain(&self.z).copied()).collect::<Vec<f64>>().into()
     }
 
-    /// From a checkpoint; `None` where its sizes do not fit.
+    /// From a checkpoint; `None` if its sizes do not fit.
     pub fn restored(model: &Model, saved: &Value) -> Option<Self> {
         let x = numbers(saved);
         let bodies = SAVED * model.bodies.len();
@@ -175,7 +175,7 @@ impl Configuration {
     }
 }
 
-/// The numbers of a saved list; what is no number becomes NaN.
+/// The numbers of a saved list; other values become NaN.
 pub fn numbers(v: &Value) -> Vec<f64> {
     v.as_array().map(|a| a.iter().map(|x| x.as_f64().unwrap_or(f64::NAN)).collect()).unwrap_or_default()
 }

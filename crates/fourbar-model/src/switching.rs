@@ -16,12 +16,12 @@ const MOST_SIDES: usize = 32;
 /// Guards above minus this are those of a piece that holds.
 const ROUNDING: f64 = 1e-12;
 
-/// Looks at all functions of time together, and at each of them at most, to find their pulses.
+/// Limits on the number of evaluations, for all functions of time together and for each, in the search for pulses.
 const SCANNED: usize = 20_000;
 const FINEST: usize = 1_000;
 /// A function rests where it changes by less than this share of its range from one look to the next.
 const CALM: f64 = 1e-9;
-/// Pulses of a function that are told apart, at most.
+/// Largest number of pulses of a function that are distinguished.
 const PULSES: usize = 64;
 
 /// Beginnings, peaks and ends of what a function does after a rest, by evenly spaced looks.
@@ -156,7 +156,7 @@ impl Model {
         }
     }
 
-    /// The coordinate and rate of its own that the expression of a force may read.
+    /// The force's own coordinate and rate, which its expression may read.
     pub fn own_of(&self, s: Switching, x: &Plain<'_>) -> (f64, f64) {
         if let Switching::Law(k, _) = s { self.forces[k].1.own_coordinate(self, x) } else { (0.0, 0.0) }
     }
@@ -203,7 +203,7 @@ impl Model {
         }
     }
 
-    /// Value of an expression that is made of pieces on some of them, with first and second derivative where it is a function of time;
+    /// Value of a piecewise expression on some of its pieces, with first and second derivative if it is a function of time;
     /// integrals by their rate.
     pub fn value_on(&self, s: Switching, pieces: &[i64], x: &Plain<'_>) -> [f64; 3] {
         if let Some(f) = self.time_function_of(s) {

@@ -45,14 +45,14 @@ impl TableauSpec {
     pub fn check(&self) -> Result<Checked, Diagnostic> {
         let stages = self.b.len();
         if stages == 0 || stages > MOST {
-            let d = refused("b", format!("the tableau has {stages} weights `b`; there is one for each stage, 1 to {MOST}"));
+            let d = refused("b", format!("the tableau has {stages} weights `b`; one is needed for each stage, 1 to {MOST}"));
             return Err(d.help("the classical method has `b: [1/6, 1/3, 1/3, 1/6]`"));
         }
         let a = self.matrix(stages)?;
         for (key, list) in [("c", &self.c), ("estimate", &self.estimate)] {
             if let Some(list) = list.as_ref().filter(|l| l.len() != stages) {
                 let d = refused(key, format!("`{key}` has {} numbers, and there are {stages} stages", list.len()));
-                return Err(d.help(format!("give {stages} of them, or leave `{key}` out")));
+                return Err(d.help(format!("give {stages} of them, or omit `{key}`")));
             }
         }
         for (i, c) in self.c.iter().flatten().enumerate() {
@@ -60,14 +60,14 @@ impl TableauSpec {
             let off = (c - sum).abs();
             if off.is_nan() || off > WRITTEN * (1.0 + sum.abs()) {
                 let d = refused("c", format!("node {} is {}, but its row of `a` adds up to {}", i + 1, number(*c), number(sum)));
-                return Err(d.help("nodes are the sums of their rows; leave `c` out to have them computed"));
+                return Err(d.help("nodes are the sums of their rows; omit `c` to have them computed"));
             }
         }
         let found = order(&a, &self.b);
         if found.order == 0 {
             let sum: f64 = self.b.iter().sum();
             let d = refused("b", format!("the weights `b` add up to {}, not to 1: the method does not converge", number(sum)));
-            return Err(d.help("write fractions as such: `1/6`, not 0.17"));
+            return Err(d.help("write fractions exactly: `1/6`, not 0.17"));
         }
         let estimate = match &self.estimate {
             None => None,
@@ -75,11 +75,11 @@ impl TableauSpec {
                 0 => {
                     let sum: f64 = second.iter().sum();
                     let d = refused("estimate", format!("the weights of `estimate` add up to {}, not to 1", number(sum)));
-                    return Err(d.help("they are those of a second result, not of the difference"));
+                    return Err(d.help("they belong to a second result, not to the difference"));
                 }
                 _ if *second == self.b => {
                     let d = refused("estimate", "`estimate` has the weights of `b`, so the estimate would always be zero".into());
-                    return Err(d.help("give the weights of a result of another order, or leave it out and give a fixed step"));
+                    return Err(d.help("give the weights of a result of another order, or omit it and give a fixed step"));
                 }
                 p => Some(p),
             },
@@ -102,7 +102,7 @@ impl TableauSpec {
             let i = k + skipped;
             if row.len() > stages {
                 let d = refused("a", format!("row {} of `a` has {} numbers, and there are {stages} stages", k + 1, row.len()));
-                return Err(d.help("a number for each stage before, or for every stage"));
+                return Err(d.help("give a number for each earlier stage, or for every stage"));
             }
             if let Some(j) = (i..row.len()).find(|&j| row[j] != 0.0) {
                 let d = refused("a", format!("stage {} depends on stage {}: the method is implicit", i + 1, j + 1));
@@ -113,7 +113,7 @@ impl TableauSpec {
         }
         let all = a.iter().flatten().chain(&self.b).chain(self.c.iter().flatten()).chain(self.estimate.iter().flatten());
         match all.copied().find(|x| !x.is_finite()) {
-            Some(x) => Err(refused("", format!("the tableau has a number that is {x}")).help("every entry is a finite number")),
+            Some(x) => Err(refused("", format!("the tableau has a number that is {x}")).help("every entry must be a finite number")),
             None => Ok(a),
         }
     }

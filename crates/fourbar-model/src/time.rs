@@ -100,7 +100,7 @@ impl TimeFunction {
                         b = middle;
                     }
                 }
-                // A little beside it, because single points may have values of their own.
+                // A little away from it, because a function may have special values at single points.
                 let beside = (8.0 * close).max(4.0 * f64::EPSILON * b);
                 seams.push(Seam { t: a, sides: [self.at((a - beside).max(0.0)), self.at(b + beside)] });
                 from = (b, pieces(b));
@@ -175,7 +175,7 @@ const ROOM: usize = 4096;
 /// remembered.
 ///
 /// The rate may read inputs, which are held, or change at a constant rate, between changes: a change starts another piece at the
-/// position and speed reached. Clones share their pieces; [`Integral::own`] gives one with pieces of its own.
+/// position and speed reached. Clones share their pieces; [`Integral::own`] gives an independent copy.
 #[derive(Clone, Debug)]
 pub struct Integral {
     rate: Expr,
@@ -242,7 +242,7 @@ impl Integral {
         &self.inputs
     }
 
-    /// The same with pieces of its own.
+    /// An independent copy, with its own pieces.
     pub fn own(&self) -> Self {
         let course = self.course.lock().map(|c| c.clone()).unwrap_or_default();
         Self { course: Arc::new(Mutex::new(course)), ..self.clone() }
@@ -299,7 +299,7 @@ impl Integral {
         course.iter().flat_map(|p| [p.from, p.start[0], p.start[1]].into_iter().chain(p.held.iter().flatten().copied())).collect()
     }
 
-    /// Takes back what [`Integral::save`] gave; `None` where its size does not fit.
+    /// Takes back what [`Integral::save`] gave; `None` if its size does not fit.
     pub fn restore(&self, saved: &[f64]) -> Option<()> {
         let size = 3 + 2 * self.inputs.len();
         let pieces = saved.len() / size;
@@ -445,7 +445,7 @@ mod tests {
             (t, count) = (next, count + 1);
         }
         assert_eq!(count, 750);
-        // Where it does not move evenly nothing is known.
+        // Nothing is known of other motions.
         assert!(knots("lift(t^2)").is_empty() && knots("lift(sin(t))").is_empty() && knots("lift(2)*t").is_empty());
     }
 
@@ -500,7 +500,7 @@ mod tests {
             at = exact(at, a, b, from, to);
             from = to;
         }
-        // The piece before the last is still there, and a copy with pieces of its own saw none of it.
+        // The piece before the last is still present, and an independent copy is not affected.
         assert!((f.at(1.0)[2] + 1.0_f64.cos()).abs() < 1e-14 && (other.at(2.0)[2] - 2.0 * 2.0_f64.cos()).abs() < 1e-14);
         let again = other.own();
         again.restore(&f.save()).expect("fits");

@@ -154,7 +154,7 @@ impl Groups {
         k
     }
 
-    /// Joins the groups of two things; `false` where they hung together before.
+    /// Joins the groups of two elements; `false` if they were connected before.
     pub fn join(&mut self, a: usize, b: usize) -> bool {
         let (a, b) = (self.find(a), self.find(b));
         self.root[a.max(b)] = a.min(b);

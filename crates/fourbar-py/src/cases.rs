@@ -59,7 +59,7 @@ impl CaseTable {
         })
     }
 
-    /// A stream of Arrow with one batch; units and meanings stand in the metadata of the fields.
+    /// A stream of Arrow with one batch; units and meanings are in the metadata of the fields.
     fn arrow_stream<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
         let (mut fields, mut arrays): (Vec<Field>, Vec<ArrayRef>) = (Vec::new(), Vec::new());
         let described = self.schema["columns"].as_array().cloned().unwrap_or_default();

@@ -110,7 +110,7 @@ impl Core {
     }
 }
 
-/// A Parquet file of columns of numbers; units stand in its metadata, with `facts` (an object of JSON).
+/// A Parquet file of columns of numbers; units are in its metadata, with `facts` (an object of JSON).
 #[pyfunction]
 pub fn parquet_file<'py>(
     py: Python<'py>,
@@ -128,7 +128,7 @@ pub fn parquet_file<'py>(
     made.map(|bytes| PyBytes::new(py, &bytes)).map_err(|d| raised(py, &[d], ""))
 }
 
-/// A stream of Arrow with one batch; units stand in the metadata of the fields.
+/// A stream of Arrow with one batch; units are in the metadata of the fields.
 #[pyfunction]
 pub fn arrow_stream<'py>(
     py: Python<'py>,

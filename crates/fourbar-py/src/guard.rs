@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 /// Time between two searches for Ctrl-C.
 const EVERY: Duration = Duration::from_millis(50);
-/// How long a call waits for a computation that was told to stop.
+/// How long a call waits for a computation that was asked to stop.
 const PATIENCE: Duration = Duration::from_secs(2);
 /// Stack of a thread that computes: as much as the main thread has.
 const STACK: usize = 16 << 20;
@@ -20,7 +20,7 @@ const STACK: usize = 16 << 20;
 /// A panic as an exception of the package.
 fn broken(py: Python<'_>, why: &(dyn Any + Send)) -> PyErr {
     let text = why.downcast_ref::<&str>().map(|s| (*s).to_string()).or_else(|| why.downcast_ref::<String>().cloned());
-    let message = format!("the computation broke off: {}", text.unwrap_or_else(|| "nothing more is known".into()));
+    let message = format!("the computation failed: {}", text.unwrap_or_else(|| "nothing more is known".into()));
     raised(py, &[Diagnostic::new("S252", message).help("this is a bug; please report it with the mechanism")], "")
 }
 
@@ -29,7 +29,7 @@ pub fn detached<T: Send>(py: Python<'_>, f: impl FnOnce() -> T + Send) -> PyResu
     py.detach(|| catch_unwind(AssertUnwindSafe(f))).map_err(|why| broken(py, why.as_ref()))
 }
 
-/// Flags that end computations. Those that are free are used again, so that there are as many as computations at once.
+/// Flags that end computations. Free ones are reused, so that there are only as many as concurrent computations.
 static FLAGS: Mutex<Vec<&'static AtomicBool>> = Mutex::new(Vec::new());
 
 /// A flag for one computation.

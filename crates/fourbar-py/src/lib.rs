@@ -1,4 +1,4 @@
-//! Fourbar for Python: the module `fourbar._fourbar`, on which the package `fourbar` stands.
+//! Fourbar for Python: the module `fourbar._fourbar`, on which the package `fourbar` is built.
 //!
 //! There is no mechanics here. `model` holds a mechanism with the text it was read from, `run` runs studies, `simulation` and
 //! `state` give the engine's simulation and evaluation, `analyses` what `check`, `verify`, equilibria, modes and linear models say, and

@@ -19,7 +19,7 @@ use std::sync::Arc;
 struct Source {
     /// How it is called in messages.
     name: String,
-    /// Its file, where it has one: tables and meshes stand beside it.
+    /// Its file, if it has one: tables and meshes are next to it.
     path: Option<PathBuf>,
     /// Parameters with other values, as expressions.
     set: Vec<(String, String)>,
@@ -248,7 +248,7 @@ impl Core {
         self.model.joints.iter().map(|j| (j.name.as_str(), j.kind.name(), body(j, 0), body(j, 1))).collect()
     }
 
-    /// Inputs: name, unit, default, least and largest value.
+    /// Inputs: name, unit, default, smallest and largest value.
     fn inputs(&self) -> Vec<(&str, &'static str, f64, f64, f64)> {
         self.model.inputs.iter().map(|i| (i.name.as_str(), i.unit, i.default, i.range[0], i.range[1])).collect()
     }

@@ -14,7 +14,7 @@ use pyo3::types::{PyDict, PyList, PyTuple};
 use serde_json::json;
 use std::time::Instant;
 
-/// What a run says besides its rows.
+/// What a run says in addition to its rows.
 #[pyclass(frozen, module = "fourbar._fourbar")]
 pub struct Ran {
     /// Settings.

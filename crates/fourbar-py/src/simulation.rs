@@ -92,7 +92,7 @@ impl Simulation {
         self.compute_held(py, |held, listener| f(&mut held.simulation, listener))
     }
 
-    /// The same with what remembers rows.
+    /// As above, with what remembers rows.
     fn compute_held<T: Send>(
         &self,
         py: Python<'_>,
@@ -133,16 +133,16 @@ fn of_another_mode(here: &engine::InMode, state: &State, d: Diagnostic) -> Diagn
     let names: Vec<String> = more.iter().chain(&less).map(|n| n.to_string()).collect();
     let mut parts = Vec::new();
     if !more.is_empty() {
-        parts.push(format!("{} no longer acts where it was taken, but does in this simulation", list(more)));
+        parts.push(format!("{} does not act in the state, but does in this simulation", list(more)));
     }
     if !less.is_empty() {
-        parts.push(format!("{} acts where it was taken, but no longer in this simulation", list(less)));
+        parts.push(format!("{} acts in the state, but no longer in this simulation", list(less)));
     }
     let t = fourbar::diagnostic::number(state.c.t);
     Diagnostic::new("U313", format!("the state at t = {t} s belongs to another mode of the mechanism: {}", parts.join("; ")))
         .names(names)
         .time(state.c.t)
-        .help("`save` and `restore` keep what events have done; a state alone does not bring it along")
+        .help("`save` and `restore` include the effects of events; a state alone does not")
 }
 
 #[pymethods]
@@ -318,7 +318,7 @@ impl Simulation {
         self.compute_held(py, |held, _| held.restore(saved))
     }
 
-    /// Ends it and gives the report, as `Result.report` does; nothing where it was finished before.
+    /// Ends it and gives the report, as `Result.report` does; nothing if it was finished before.
     fn finish<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         let Some(held) = self.lock()?.take() else { return Ok(None) };
         let core = self.core.get();
@@ -395,7 +395,7 @@ impl Inputs {
         self.simulation.get().core.get().model.inputs.iter().any(|i| i.name == name)
     }
 
-    /// The value of an input, or another one where there is no such input.
+    /// The value of an input, or another one if there is no such input.
     #[pyo3(signature = (name, default=None))]
     fn get<'py>(
         &self,

@@ -59,13 +59,13 @@ pub struct JointState(pub simulation::JointState);
 
 #[pymethods]
 impl JointState {
-    /// Angle of the moving body about the axis, turns counted, rad; zero where the joint has none.
+    /// Angle of the moving body about the axis, turns counted, rad; zero if the joint has none.
     #[getter]
     fn angle(&self) -> f64 {
         self.0.angle
     }
 
-    /// Distance along the axis, m; zero where the joint has none.
+    /// Distance along the axis, m; zero if the joint has none.
     #[getter]
     fn distance(&self) -> f64 {
         self.0.distance

@@ -64,7 +64,7 @@ impl State {
     }
 }
 
-/// Integrals of drives that have a place of their own.
+/// Integrals of drives that are stored separately.
 fn kept_drives(model: &Model) -> impl Iterator<Item = &Integral> {
     model.held_drives().map(|(_, i)| i).chain(model.placed_drives())
 }
@@ -132,7 +132,7 @@ impl State {
         Ok(d)
     }
 
-    /// The same with other poses, velocities or time. Nothing is closed: `Model.assemble(state)` gives the nearest consistent one.
+    /// As above, with other poses, velocities or time. Nothing is closed: `Model.assemble(state)` gives the nearest consistent one.
     #[pyo3(signature = (q=None, v=None, t=None))]
     fn replace(&self, py: Python<'_>, q: Option<&Bound<'_, PyAny>>, v: Option<&Bound<'_, PyAny>>, t: Option<f64>) -> PyResult<Self> {
         let n = self.model().moving();

@@ -79,7 +79,7 @@ pub struct Stopping {
 }
 
 impl Stopping {
-    /// Stops after so many rows.
+    /// Stops after the given number of rows.
     pub fn after(stop_after: usize) -> Self {
         Self { rows: Vec::new(), checkpoint: String::new(), stop_after }
     }
@@ -98,7 +98,7 @@ impl Observer for Stopping {
     }
 }
 
-/// Runs in one go and in two parts, which must be the same run: rows to the bit, and the same singular positions told at the end.
+/// Runs at once and in two parts, which must be the same run: rows to the bit, and the same singular positions reported at the end.
 pub fn assert_resumes(model: &Model, study: &Study, stop_after: usize, what: &str) {
     let go = |stop_after: usize, checkpoint: Option<&str>| {
         let mut r = Stopping::after(stop_after);

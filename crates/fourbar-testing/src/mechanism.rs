@@ -1,6 +1,6 @@
 //! Random mechanisms for tests: trees and loops, planar and spatial, with random masses, frames, springs and velocities.
 //!
-//! Bodies are thrown into the world and joints are placed where they stand, so that every loop is closed by construction;
+//! Bodies are placed at random and joints are added at their positions, so that every loop is closed by construction;
 //! a third of them is then drawn roughly, with exact frames on the bodies, so that assembly has to close it. The same
 //! seed gives the same mechanism.
 
@@ -122,7 +122,7 @@ pub fn mechanism(recipe: &Recipe, seed: u64) -> ModelSpec {
     spec.study = StudySpec { analysis: Some("dynamics".into()), t_end: 0.4, output_step: Some(0.1), ..StudySpec::default() };
     let mut bodies = vec![Thrown { at: V::zeros(), A: Matrix3::identity(), com: V::zeros(), parent: 0, freedoms: 0 }];
     for k in 1..=recipe.bodies {
-        // A floating mechanism hangs together on its first body.
+        // A floating mechanism is connected through its first body.
         let parent = if recipe.floating { if k == 1 { 0 } else { 1 + below(&mut r, k - 1) } } else { below(&mut r, k) };
         let root = recipe.floating && k == 1;
         let pin = bodies[parent].at + in_plane(&mut r, recipe, &normal, if parent == 0 { 1.0 } else { 0.6 });
@@ -189,7 +189,7 @@ fn body(r: &mut Random, b: &Thrown) -> BodySpec {
     }
 }
 
-/// A joint where its bodies stand; in a plane its axis is the normal, or lies in it for a slide.
+/// A joint at the current positions of its bodies; in a plane its axis is the normal, or lies in it for a slide.
 fn placed(r: &mut Random, kind: PairKind, bodies: [usize; 2], at: &V, normal: Option<&V>) -> JointSpec {
     let axis = match (normal, kind) {
         (Some(n), PairKind::Prismatic) => across(r, n),

@@ -246,7 +246,7 @@ pub struct Compared {
     pub plain: f64,
     /// Of the pose that assembly takes.
     pub taken: f64,
-    /// Of the nearest that the random starts lead to; infinite where none closes.
+    /// Of the nearest that the random starts lead to; infinite if none closes.
     pub best: f64,
     /// Starts that assembly looked from; 0 where its first walk was short.
     pub starts: usize,
@@ -257,7 +257,7 @@ pub struct Compared {
 }
 
 /// Assembles the robot of a seed, drawn off by 1 to 30 % of its size, with the options given, and compares it with the best of [`STARTS`]
-/// random starts about the drawing, each assembled by the plain walk. `None` where nothing closes it.
+/// random starts about the drawing, each assembled by the plain walk. `None` if nothing closes it.
 pub fn compare(seed: u64, options: Options) -> Result<Option<Compared>, String> {
     let spec = {
         let step = (seed / FAMILIES.len() as u64 % 7) as f64 / 6.0;

@@ -1,4 +1,4 @@
-//! The crates stand in a line, and modules do not go round in circles: every `use` is walked.
+//! Dependencies of crates are linear and those of modules acyclic: every `use` is followed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! The border of WebAssembly: the page requires room, writes its request there, calls, and reads reply and row where they stand.
+//! The interface of WebAssembly: the page requests memory, writes its request there, calls, and reads reply and row in place.
 //!
 //! Only buffers that belong to this module are handed out, as addresses; nothing is read through a pointer here, so that the only
 //! thing beyond safe Rust is that functions keep their names.
@@ -45,13 +45,13 @@ pub extern "C" fn fourbar_answer() -> usize {
     })
 }
 
-/// Where the reply stands.
+/// Address of the reply.
 #[unsafe(no_mangle)]
 pub extern "C" fn fourbar_reply() -> *const u8 {
     with(|b| b.reply.as_ptr())
 }
 
-/// Where the row of the present instant stands: numbers of eight bytes.
+/// Address of the row of the current instant: numbers of eight bytes.
 #[unsafe(no_mangle)]
 pub extern "C" fn fourbar_row() -> *const f64 {
     with(|b| b.live.row().as_ptr())

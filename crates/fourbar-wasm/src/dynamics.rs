@@ -1,4 +1,4 @@
-//! A mechanism that moves by itself, with a hand that may hold a point of it by a spring.
+//! A simulated mechanism, and a hand that may hold one of its points by a spring.
 
 use crate::requests::Hand;
 use crate::{hand, motors};
@@ -15,14 +15,14 @@ use fourbar::state::Configuration;
 use fourbar::study::{Analysis, Study};
 use std::sync::Arc;
 
-/// Longest time of one call, s: a page that was hidden goes on where it was.
+/// Longest time of one call, s: a page that was hidden continues where it was.
 const LONGEST: f64 = 0.25;
 
 /// The simulation, and what it was made from.
 pub struct Dynamics {
     spec: ModelSpec,
     study: Study,
-    /// Where the motors begin, at time zero; none where they go on as their functions of time say.
+    /// Where the motors begin, at time zero; `None` if they continue with their functions of time.
     begin: Option<Configuration>,
     simulation: Simulation,
     /// Body and point that the hand holds.
@@ -30,14 +30,14 @@ pub struct Dynamics {
     /// Bodies that have a hand in the simulation, by their place.
     hands: Vec<usize>,
     inputs: Vec<(String, f64)>,
-    /// Events that the page has been told of.
+    /// Events that have been reported to the page.
     told: usize,
     /// Work and losses of the simulations before this one, J.
     before: [f64; 2],
 }
 
 impl Dynamics {
-    /// Starts at a state of a model that has the same bodies, velocities included. A pose that the motors have not led to is where they begin,
+    /// Starts at a state of a model that has the same bodies, velocities included. If the motors did not bring the mechanism to this pose, they begin there,
     /// at time zero.
     pub fn new(
         spec: ModelSpec,
@@ -119,7 +119,7 @@ impl Dynamics {
         new
     }
 
-    /// The last event that has changed what the mechanism is made of, which a mechanism made anew does not know.
+    /// The last event that has changed the mechanism; a newly built mechanism does not include that change.
     pub fn changed_by(&self) -> Option<&str> {
         let changes = |a: &ActionSpec| !matches!(a, ActionSpec::Set(..) | ActionSpec::Stop);
         let event = |name: &str| self.spec.events.iter().any(|(n, e)| n == name && e.actions.iter().any(changes));
@@ -191,7 +191,7 @@ fn simulation(
     Ok(simulation)
 }
 
-/// Counted angles of another model with the same bodies: kept where there are as many, else counted again.
+/// Counted angles of another model with the same bodies: kept if their number is the same, otherwise counted again.
 fn turns(model: &Model, state: &Configuration) -> Vec<f64> {
     if state.turns.len() == model.angles.len() {
         return state.turns.clone();

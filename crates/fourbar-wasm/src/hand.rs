@@ -1,5 +1,5 @@
 //! The hand in the model: a spring between a point of a body and a place in space, both given by inputs, so that a mechanism which has
-//! hands need not be made anew when one of them takes hold.
+//! hands need not be created again when one of them takes hold.
 
 use crate::requests::Hand;
 use fourbar::mechanism::{Mechanism, on};
@@ -67,7 +67,7 @@ pub fn with_hands(mut made: Mechanism, model: &Model, bodies: &[usize]) -> Mecha
     made
 }
 
-/// Values of the inputs of a hand that holds a body, or of the one that has let go of it.
+/// Values of the inputs of a hand that holds a body, or has released it.
 pub fn inputs(model: &Model, held: usize, hand: Option<&Hand>) -> Vec<(String, f64)> {
     let Some(h) = hand else { return vec![(pull(held), 0.0)] };
     let place = TO.iter().zip(h.to).map(|(n, x)| ((*n).to_string(), x));

@@ -1,4 +1,4 @@
-//! The engine for pages. A [`Live`] takes requests as JSON and gives replies as JSON; numbers of the present instant stand beside them as a
+//! The engine for pages. A [`Live`] takes requests as JSON and gives replies as JSON; numbers of the current instant are provided as a
 //! row in the order of the columns. [`border`] hands both through WebAssembly memory; everything else is plain Rust and works
 //! natively too, which is how it is tested.
 //!

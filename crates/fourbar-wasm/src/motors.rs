@@ -1,4 +1,4 @@
-//! Motors that go on from a pose which they have not led to.
+//! Motors that continue from a pose to which they did not bring the mechanism.
 
 use fourbar::expr::{Expr, Kind, Symbol};
 use fourbar::force::eval::{Plain, coordinate_of};
@@ -15,7 +15,7 @@ fn coordinate(model: &Model, drive: &Drive, at: &Configuration) -> (f64, f64) {
     coordinate_of(model, drive.joint, Some(drive.coordinate), &x)
 }
 
-/// Whether all drives are where their functions of time want them; those by acceleration go on from anywhere.
+/// Whether all drives have the values of their functions of time; those by acceleration continue from any position.
 pub fn led(model: &Model, at: &Configuration) -> bool {
     model.drives.iter().all(|d| {
         if matches!(&d.value, TimeFunction::Integral(i) if i.is_twice()) {

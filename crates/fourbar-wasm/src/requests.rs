@@ -46,7 +46,7 @@ pub enum Request {
         /// Which.
         number: usize,
     },
-    /// Starts to move from the present state. Motors that have not led to the present pose begin there, at time zero.
+    /// Starts to move from the present state. Motors that did not bring the mechanism to the present pose begin there, at time zero.
     Start {
         /// Whether gravity acts.
         gravity: bool,
@@ -70,9 +70,9 @@ pub enum Request {
     },
     /// Runs the study of the file and gives the data of its page.
     Run {},
-    /// Runs the study of the file and gives its rows with all digits, at most so many.
+    /// Runs the study of the file and gives its rows with all digits, at most the given number.
     Rows {
-        /// How many.
+        /// Largest number of rows.
         most: usize,
     },
     /// Gives the data of a page that shows the present pose.

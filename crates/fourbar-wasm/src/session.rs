@@ -32,7 +32,7 @@ pub struct Session {
     text: String,
     loaded: Loaded,
     model: Model,
-    /// The start, or why there is none.
+    /// The start, or the reason why there is none.
     assembled: Result<Assembled, Diagnostic>,
     /// The present state.
     at: Configuration,
@@ -125,7 +125,7 @@ impl Session {
         })
     }
 
-    /// Parameters that are numbers of their own, not computed from others, and where their values stand in the file.
+    /// Parameters that are plain numbers, not computed from others, with the location of their values in the file.
     fn written(&self) -> Vec<Value> {
         let own = |name: &str| !self.loaded.computed_parameters.iter().any(|n| n == name);
         let names = self.loaded.parameters.iter().map(|(name, _)| name).filter(|name| own(name));
@@ -168,7 +168,7 @@ impl Session {
     fn drag(&mut self, body: &str, at: [f64; 3], to: [f64; 3]) -> Result<Value, Diagnostic> {
         let b = self.body(body)?;
         if at.iter().chain(&to).any(|x| !x.is_finite()) {
-            return Err(Diagnostic::new("U472", "the hand is nowhere: a coordinate is not a finite number"));
+            return Err(Diagnostic::new("U472", "a coordinate of the pointer is not a finite number"));
         }
         if self.assembled.is_err() {
             return Err(Diagnostic::new("U472", "a mechanism that is not assembled cannot be dragged").help("close its joints first"));
@@ -182,14 +182,14 @@ impl Session {
             let list: Vec<String> = d.limits.iter().map(|n| format!("`{n}`")).collect();
             let names: Vec<&str> = d.limits.iter().map(|n| n.rsplit_once('.').map_or(n.as_str(), |(joint, _)| joint)).collect();
             let verb = if list.len() == 1 { "is" } else { "are" };
-            json!({"text": format!("`{body}` cannot move farther in this direction: {} {verb} reached", list.join(" and ")), "names": names})
+            json!({"text": format!("`{body}` cannot move any further in this direction: {} {verb} reached", list.join(" and ")), "names": names})
         });
         let stopped = d.stopped.map(|moving| {
             let others: Vec<String> = moving.iter().map(|n| format!("`{n}`")).collect();
             let text = match others.as_slice() {
-                [] => format!("`{body}` cannot move: the joints fix everything here"),
+                [] => format!("`{body}` cannot move: the joints permit no motion here"),
                 list => format!(
-                    "`{body}` is at a dead point: it cannot move farther in this direction; what still moves here is {}",
+                    "`{body}` is at a dead point: it cannot move any further in this direction; only {} can still move here",
                     list.join(", ")
                 ),
             };
@@ -198,13 +198,13 @@ impl Session {
         Ok(json!({"ok": true, "left": d.left, "residual": d.residual, "stopped": at_limit.or(stopped)}))
     }
 
-    /// Refuses to go on with the mechanism of the file where an event has changed what it is made of.
+    /// Refuses to continue with the mechanism of the file after an event has changed it.
     fn as_in_file(&self) -> Result<(), Diagnostic> {
         match self.dynamics.as_ref().and_then(Dynamics::changed_by) {
             None => Ok(()),
             Some(event) => Err(Diagnostic::new("U472", format!("event `{event}` has changed the mechanism, and this would undo it"))
                 .name(event)
-                .help("let it go on as it is, or press Reset to start again with the mechanism of the file")),
+                .help("let it continue, or press Reset to start again with the mechanism of the file")),
         }
     }
 

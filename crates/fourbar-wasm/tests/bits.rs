@@ -61,7 +61,7 @@ fn natively(requests: &[Value]) -> Vec<Value> {
     requests.iter().map(answer).collect()
 }
 
-/// The largest difference of two tables, each column by its own size; none where all bits are equal.
+/// The largest difference of two tables, each column relative to its own size; `None` if all bits are equal.
 fn apart(a: &Value, b: &Value) -> Option<f64> {
     // JSON has no number for what is none, where both have `null`, and none for a negative zero in JavaScript.
     let number = |v: &Value| v.as_f64().or_else(|| v.as_str()?.parse().ok()).unwrap_or(f64::NAN);

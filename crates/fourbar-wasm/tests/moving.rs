@@ -1,4 +1,4 @@
-//! Mechanisms that move by themselves in the page: states, events, motors, hands and their energy.
+//! Mechanisms simulated in the page: states, events, motors, hands and their energy.
 
 use crate::common::{Page, text};
 use fourbar::study::{self, Study};
@@ -56,7 +56,7 @@ fn states_move_beside_inputs_and_hands() {
     // The torque is s = t: the speed is t^2/2.
     assert!((page.at("s") - 0.5).abs() < 1e-9 && (page.at("act.effort") - 0.5).abs() < 1e-9, "s = {}", page.at("s"));
     assert!((page.at("O.speed") - 0.125).abs() < 1e-6, "{}", page.at("O.speed"));
-    // The inputs of a hand stand before the states: they stay what they are all the same.
+    // The inputs of a hand precede the states, which keep their values nevertheless.
     page.good(hand(0.1, "bob", [0.0, 0.0, 0.0]));
     assert!((page.at("s") - 0.6).abs() < 1e-9, "s = {}", page.at("s"));
     page.good(json!({"do": "set", "input": "u", "value": 2.0}));

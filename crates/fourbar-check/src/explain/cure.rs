@@ -1,7 +1,7 @@
-//! Joints that could be exchanged so that nothing is redundant, found by trying.
+//! Joints that could be replaced to remove the redundancy, found by trial.
 //!
 //! An exchange frees directions that the loop holds anyway. It is right when the rank of all constraints stays the same
-//! at every pose that was examined: then the mechanism moves as before, with so many rows fewer.
+//! at every pose that was examined: then the mechanism moves as before, with correspondingly fewer rows.
 
 use super::stress::Explained;
 use fourbar::analysis::rank::{TOLERANCE, dense_jacobian};
@@ -94,7 +94,7 @@ impl Workshop {
         self.constraints(&self.model).rows() - self.ranks(&self.model, &[q])[0]
     }
 
-    /// Finds and makes the exchange that removes a set; `None` where the few that are usual do not.
+    /// Finds and makes the exchange that removes a set; `None` if the few that are usual do not.
     pub fn cure(&mut self, set: &Explained, poses: &[&[Pose]]) -> Option<Cure> {
         let members: Vec<usize> =
             set.names.iter().filter_map(|n| self.model.joints.iter().position(|j| j.name == *n)).filter(|&k| !self.gone[k]).collect();

@@ -1,7 +1,7 @@
 //! What a mechanism is and what its author should know, found by trying: redundant sets and their cure, how far the
 //! joints go, singular poses on the way, other assembly modes, doubtful numbers.
 //!
-//! Everything here is dense or repeated often, so it has limits; what is omitted is told with its reason.
+//! Everything here is dense or repeated often, so it has limits; omissions are reported with their reason.
 
 pub mod cure;
 pub mod curve;
@@ -66,7 +66,7 @@ pub struct Explanation {
     pub coordinates: Vec<Swept>,
     /// Motions that were followed.
     pub sweeps: Vec<Sweep>,
-    /// Assembly modes, the drawn one first; empty where they were not searched for.
+    /// Assembly modes, the drawn one first; empty if they were not searched for.
     pub modes: Vec<Mode>,
     /// Random starts from which modes were searched for.
     pub starts: usize,
@@ -92,7 +92,7 @@ pub fn explain(
     let rows = free.start.rows;
     let coordinates = modes::fixing(model, at, free);
     let sweeps = if closed.is_some() { sweeps(model, topology, at, free, &coordinates, &mut skipped) } else { Vec::new() };
-    // Other poses are for what is explained and cured.
+    // Other poses are used for explanations and cures.
     let poses = if rows <= EXPLAINED.max(CURED) { sample(model, at, free, &sweeps) } else { Vec::new() };
     let poses: Vec<&[Pose]> = poses.iter().map(Vec::as_slice).collect();
 
@@ -216,7 +216,7 @@ fn explained(
     set.nu(0.0, &mut nu);
     let mut list: Vec<Explained> = sets.iter().map(|s| stress::explain(model, &all, s, &q, poses, &Phi, &nu)).collect();
     for s in idle {
-        // A drive adds one row to a set that may hold others of its own.
+        // A drive adds one row to a set that may contain other rows.
         let mut e = stress::explain(model, &all, s, &q, poses, &Phi, &nu);
         e.times = 1;
         list.push(e);

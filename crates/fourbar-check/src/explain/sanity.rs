@@ -146,7 +146,7 @@ fn mass(out: &mut Vec<Diagnostic>, name: &str, mass: f64, radius: f64, reach: f6
         ("heavier than any metal", "check the unit of `mass` (kg, `g` must be written) and the unit of the lengths")
     } else if density < THINNEST {
         (
-            "its mean density in the ball around it is below that of air",
+            "its mean density in the enclosing ball is below that of air",
             "check the unit of the lengths (m, `mm` must be written) and of `mass`",
         )
     } else {

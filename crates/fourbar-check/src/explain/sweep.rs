@@ -63,7 +63,7 @@ pub struct Event {
     pub turns: Vec<f64>,
 }
 
-/// A sweep and what was met.
+/// A sweep and the singular poses found.
 #[derive(Clone, Debug)]
 pub struct Sweep {
     /// The coordinate.

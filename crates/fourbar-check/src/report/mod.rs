@@ -21,7 +21,7 @@ use fourbar::topology::{Groups, Topology};
 pub struct Findings {
     /// How bodies and joints hang together.
     pub topology: Topology,
-    /// The consistent start, or why there is none.
+    /// The consistent start, or the reason why there is none.
     pub assembled: Result<Assembled, Diagnostic>,
     /// Mobility without the drives.
     pub free: Mobility,

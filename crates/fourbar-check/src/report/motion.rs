@@ -13,7 +13,7 @@ pub fn lines(model: &Model, f: &Findings, most: usize) -> Vec<String> {
     let e = &f.explanation;
     match e.sweeps.as_slice() {
         [] if f.motions.is_empty() && f.free.start.mobility() > 0 => {
-            vec![format!("{} are too many to be named", count(f.free.start.mobility(), "free motion"))]
+            vec![format!("{} are too many to be listed", count(f.free.start.mobility(), "free motion"))]
         }
         [] if f.motions.is_empty() => Vec::new(),
         [] => vec![format!("free: {}", spoken(&f.motions))],
@@ -32,7 +32,7 @@ pub fn lines(model: &Model, f: &Findings, most: usize) -> Vec<String> {
     }
 }
 
-/// `95 deg`, or at least so much where the motion was not followed to its end.
+/// `95 deg`, or a lower bound if the motion was not followed to its end.
 fn extent(s: &Sweep, r: &Range) -> String {
     let least = if s.closed || s.lost { "" } else { "at least " };
     format!("{least}{}", quantity(r.what, r.to - r.from))

@@ -128,7 +128,7 @@ fn conflicts(facts: &mut Facts, f: &Findings) {
     }
 }
 
-/// Whether the start is as it should be, and what is to be said of it.
+/// Whether the start is consistent, and the text that reports it.
 fn start(model: &Model, f: &Findings) -> (bool, String) {
     let stated = model.bodies.iter().any(|b| b.v.norm() + b.omega.norm() > 0.0);
     match &f.assembled {
@@ -175,7 +175,7 @@ fn moves(facts: &mut Facts, model: &Model, f: &Findings, most: usize) {
             facts.add("drives", &format!("{some} what joints or other drives already prescribe at the start"));
         }
         if d.generic.mobility() > 0 && !f.still_free.is_empty() {
-            // In the coordinates of the motions above, where these tell all of it.
+            // In the coordinates of the motions above, if these describe it completely.
             let undriven = f.explanation.coordinates.iter().map(|c| &c.named).filter(|c| c.drive.is_none());
             let own: Vec<FreeMotion> = undriven.map(|c| FreeMotion { name: c.joint.clone(), what: c.what }).collect();
             let free = if own.len() == d.generic.mobility() { &own } else { &f.still_free };
@@ -199,8 +199,8 @@ fn mobility(facts: &mut Facts, model: &Model, f: &Findings) {
     );
     match m.start.idle(model) {
         0 => {}
-        1 => facts.add("", "1 of them turns a point mass about itself, moves nothing and is not counted as a freedom"),
-        n => facts.add("", &format!("{n} of them turn point masses about themselves, move nothing and are not counted as freedoms")),
+        1 => facts.add("", "1 of them turns a point mass about itself, has no effect and is not counted as a freedom"),
+        n => facts.add("", &format!("{n} of them turn point masses about themselves, have no effect and are not counted as freedoms")),
     }
     let planar = match f.topology.planar {
         // Joints of planar mechanisms have two rows in the plane each, but for welds.
@@ -325,7 +325,7 @@ fn cures(facts: &mut Facts, f: &Findings, most: usize) {
     }
 }
 
-/// Which reaction components are unique; joints that share their list are told together.
+/// Which reaction components are unique; joints with the same list are reported together.
 fn reactions(facts: &mut Facts, f: &Findings, most: usize) {
     let mut groups: Vec<(Vec<&str>, &[String])> = Vec::new();
     for (joint, components) in &f.explanation.not_unique {
@@ -568,7 +568,7 @@ fn switches(facts: &mut Facts, model: &Model) {
         let creep = f.speed / lever * 0.5_f64.atanh();
         let unit = if turns { "rad/s" } else { "m/s" };
         let line = format!(
-            "`{name}` is smoothed: under half of what it could hold the joint creeps at {} {unit}; `stick: true` holds",
+            "`{name}` is smoothed: under half of its holding load the joint creeps at {} {unit}; `stick: true` prevents this",
             number(creep)
         );
         facts.add("friction", &line);

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant as Clock};
 
 /// Output times this near to an event, in shares of the study, are compared as they are before it.
 const NEAR: f64 = 1e-6;
-/// Impacts slower than this share of the fastest motion depend on rounding: with a little more or less speed there is none.
+/// Impacts slower than this share of the fastest motion depend on rounding: with slightly more or less speed there would be none.
 const GRAZING: f64 = 1e-3;
 
 /// One run at the output times.

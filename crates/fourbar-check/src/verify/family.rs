@@ -19,7 +19,7 @@ pub enum Family {
 }
 
 impl Family {
-    /// The family of a formulation by its name; `None` for names that are not listed here (a test sees to it that there are none).
+    /// The family of a formulation by its name; `None` for names that are not listed here (a test ensures that there are none).
     pub fn of(formulation: &str) -> Option<Self> {
         Some(match formulation {
             "ra" | "rp" | "reps" => Self::ImplicitAbsolute,

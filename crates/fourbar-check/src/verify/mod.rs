@@ -55,7 +55,7 @@ const AT_WORK: usize = 20_000;
 /// Tolerances of the two runs of an adaptive method differ by this factor.
 const LOOSER: f64 = 100.0;
 /// And this share of their difference is the expected error of the tighter one: with an error proportional to the tolerance
-/// it would be a hundredth; a method that is not quite that good is given more, and one pair of runs tells it only roughly.
+/// it would be a hundredth; methods that are slightly less accurate are allowed more, and one pair of runs gives only an estimate.
 const SHARE: f64 = 0.3;
 /// Second-order methods are refined until their expected error is below this share of the length.
 const WANTED: f64 = 1e-7;
@@ -63,7 +63,7 @@ const WANTED: f64 = 1e-7;
 const EXTRAPOLATED: f64 = 0.02;
 /// Poses along the motion at which uniqueness of reactions is examined.
 const POSES: usize = 6;
-/// At most so many halvings of the step.
+/// Largest number of halvings of the step.
 const HALVINGS: usize = 6;
 
 /// What to verify with.
@@ -118,7 +118,7 @@ pub struct Row {
     pub work: Vec<(&'static str, f64)>,
     /// Wall time of the most accurate run, seconds.
     pub seconds: f64,
-    /// Last time of its result; `None` where it has none.
+    /// Last time of its result; `None` if it has none.
     pub until: Option<f64>,
     /// Why it has no result, or none until the end.
     pub failure: Option<Diagnostic>,
@@ -180,7 +180,7 @@ impl Ran {
     }
 }
 
-/// Runs everything and compares. `progress` is told a formulation's name when it has ended.
+/// Runs everything and compares. `progress` receives the name of each formulation that has ended.
 pub fn verify(model: &Model, settings: &Settings, progress: &(dyn Fn(&str) + Sync)) -> Result<Verification, Diagnostic> {
     check(&settings.study)?;
     check_tolerance(settings.tol)?;
@@ -233,7 +233,7 @@ pub fn verify(model: &Model, settings: &Settings, progress: &(dyn Fn(&str) + Syn
     Ok(done)
 }
 
-/// The study with as many output times as the states of so many bodies leave room for.
+/// The study with as many output times as fit in memory for this number of bodies.
 fn thinned(study: &Study, bodies: usize) -> Study {
     let times = study.t_end / study.output_step;
     let room = (STATES / bodies).max(FEWEST) as f64;
@@ -274,7 +274,7 @@ pub fn sampled(
     sampled_in(patience, &Structure::new(model, start), study, info, integrator)
 }
 
-/// The same with a structure at hand, which the runs of one formulation share.
+/// As above, with a structure at hand, which the runs of one formulation share.
 fn sampled_in(
     patience: Duration,
     structure: &Structure<'_>,
@@ -402,7 +402,7 @@ fn second_order(
     let (model, integrator) = (structure.model, info.integrators[0]);
     let clock = Clock::now();
     let mut study = settings.study.clone();
-    // An adaptive run of moderate accuracy, which every method of second order keeps, tells the time scale.
+    // An adaptive run of moderate accuracy, which every second-order method achieves, gives the time scale.
     study.tol = Some(1e-4);
     let steps = sampled_in(settings.patience * 2, structure, &study, info, integrator)
         .and_then(Ran::complete)

@@ -1,7 +1,7 @@
 //! Newton's and Euler's equations of every body, written out from poses, velocities, accelerations, reactions and efforts
 //! alone: no formulation's matrices take part.
 //!
-//! Forces of couplings have no column of their own, and those of bare constraints and rolling do not say all they do to the other
+//! Forces of couplings have no columns, and those of bare constraints and rolling do not describe their complete effect on the other
 //! body; where a mechanism has such, the part of the residual that they could carry is taken out by least squares, and what
 //! remains is reported.
 

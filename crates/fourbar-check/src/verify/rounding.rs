@@ -10,7 +10,7 @@ use fourbar::topology::Topology;
 
 /// Above this many moving bodies the condition is not computed but taken as [`USUAL`].
 const DENSE: usize = 40;
-/// Condition of the constraints where it is not computed.
+/// Assumed condition of the constraints if it is not computed.
 const USUAL: f64 = 1e3;
 /// Poses along the motion at which forces are examined.
 const POSES: usize = 8;

@@ -23,7 +23,7 @@ pub struct Twin {
 }
 
 impl Twin {
-    /// Beside a start, from which the motion of `sample` begins. `None` where the start cannot be disturbed.
+    /// Beside a start, from which the motion of `sample` begins. `None` if the start cannot be disturbed.
     pub fn of(model: &Model, from: &Configuration, sample: &[Instant]) -> Option<Self> {
         if rank::mobility(model, from, true).generic.mobility() == 0 {
             return None;
@@ -50,11 +50,11 @@ pub(super) struct Disturbed {
     /// How much of it there is in positions and angles, relative to itself, never falling.
     pub growth: Vec<f64>,
     /// Change of reactions, newtons, over the relative change of positions, angles and velocities at that time or next to it: a force that a
-    /// long chain needs to pull its own mass changes with the state far more than its size tells.
+    /// long chain needs to pull its own mass changes with the state far more than its size suggests.
     pub reaction: Vec<f64>,
 }
 
-/// A twin of the quickest accurate run with velocities disturbed at the start. `None` where the start cannot be disturbed.
+/// A twin of the quickest accurate run with velocities disturbed at the start. `None` if the start cannot be disturbed.
 pub(super) fn disturbed(
     model: &Model,
     settings: &Settings,

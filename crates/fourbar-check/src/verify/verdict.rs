@@ -17,7 +17,7 @@ use std::collections::BTreeSet;
 const ALLOWED: f64 = 10.0;
 /// Rounding that every formulation brings in, relative; it grows as a disturbance does.
 const ROUNDING: f64 = 1e-13;
-/// What counts as equal at all, relative: position, angle, velocity, reaction, state.
+/// Relative differences that always count as equal: position, angle, velocity, reaction, state.
 const FLOOR: [f64; 5] = [1e-9, 1e-9, 1e-8, 1e-7, 1e-8];
 /// The comparison ends where the expected error of the consensus, relative, has grown to this.
 const LOST: f64 = 1e-3;
@@ -95,11 +95,11 @@ pub struct Verdict {
     pub word: Word,
     /// Whether the word is [`Word::Agreed`].
     pub agree: bool,
-    /// Time until which two families agree; `None` where they do not even beyond the start.
+    /// Time until which two families agree; `None` if they do not even beyond the start.
     pub until: Option<f64>,
     /// Witnesses: formulations with a sound result until that time that agrees with the rest, each with its family.
     pub witnesses: Vec<(Family, &'static str)>,
-    /// Formulations that have no result at all.
+    /// Formulations without any result.
     pub without_result: Vec<&'static str>,
     /// Formulations that disagree.
     pub outliers: Vec<Outlier>,
@@ -173,7 +173,7 @@ pub(super) fn compare(
     }
     let (shown, witnesses) = c.witnesses(&consensus, &outliers);
     let until = shown.map(|k| times[k]);
-    // A motion that hangs on loads which are not unique is not determined by the model: other results are not wrong ones.
+    // A motion that depends on loads that are not unique is not determined by the model: different results are not errors.
     let friction = friction_warning(model, &uniqueness::not_unique(model, start));
     let mut undetermined: Vec<String> = friction.into_iter().map(|d| d.message).collect();
     undetermined.extend(shared_places(model, &c.ran));
@@ -187,7 +187,7 @@ pub(super) fn compare(
     };
     let grown = disturbed.and_then(|d| d.growth.get(c.end.saturating_sub(1)).or(d.growth.last()).copied());
     let reached = c.ran.iter().map(|r| r.sample.len()).max().unwrap_or(0);
-    // Where the results themselves end, that is told with the formulations.
+    // The end of the results themselves is reported with the formulations.
     let horizon = (c.end < reached && c.end > 0).then(|| times[c.end - 1]);
     let without_result = rows.iter().filter(|r| r.until.is_none()).map(|r| r.formulation).collect();
     let mut verdict = Verdict {
@@ -249,7 +249,7 @@ impl Comparison<'_> {
             .unwrap_or(n)
     }
 
-    /// Rounding and tolerance at a time of the grid, by quantity: what no comparison of two runs can tell from zero.
+    /// Rounding and tolerance at a time of the grid, by quantity: differences that no comparison of two runs can distinguish from zero.
     fn floor(&self, k: usize) -> [f64; 5] {
         let g = self.grown(k);
         let rounding = [g * self.rounding.position, g * self.rounding.angle, self.rounding.speed, self.rounding.force, 0.0];
@@ -262,7 +262,7 @@ impl Comparison<'_> {
     fn allowed(&self, k: usize, a: &[f64; 5], b: &[f64; 5]) -> [f64; 5] {
         let floor = self.floor(k);
         let mut allowed: [f64; 5] = std::array::from_fn(|q| ALLOWED * (a[q] + b[q]) + floor[q]);
-        // Reactions may differ by what states cause that may differ so much.
+        // Reactions may differ by the effect of the allowed difference of the states.
         let state = (0..3).fold(0.0_f64, |m, q| m.max(allowed[q] / self.scales[q]));
         allowed[3] += state * self.disturbed.and_then(|d| d.reaction.get(k).or(d.reaction.last())).copied().unwrap_or(0.0);
         allowed

@@ -50,7 +50,7 @@ pub(super) fn all(x: &Findings) -> Vec<String> {
             break;
         }
         let message = message.trim_end_matches('.');
-        list.push(format!("The model does not determine the motion: {message}. Differences between formulations are then no errors."));
+        list.push(format!("The model does not determine the motion: {message}. Differences between formulations are then not errors."));
     }
     for u in &v.unsound {
         let (t, gap, energy) = (time(u.time), u.gap, u.energy);
@@ -113,7 +113,7 @@ fn headline(x: &Findings) -> String {
         }
         _ if n == 0 => format!("No formulation has a sound result beyond the start; nothing is verified{without}."),
         _ if n == 1 => {
-            format!("Only one family of formulations has a sound result, {who}, which cannot be verified against itself{without}.")
+            format!("Only one family of formulations has a sound result, {who}, and it cannot be verified against itself{without}.")
         }
         _ => format!("Nothing but the start could be compared; nothing is verified{without}."),
     }

@@ -75,7 +75,7 @@ fn page(input: &Input, f: &Findings, path: &Path, force: bool, screen: &Screen) 
     Ok(Written { path: w.path, text, warnings: w.warnings })
 }
 
-/// The poses of a mode: its motion where one coordinate moves it, else the pose alone.
+/// The poses of a mode: its motion where one coordinate moves it, otherwise the pose alone.
 fn table(input: &Input, f: &Findings, m: &Mode) -> Table {
     let model = &input.model;
     let e = &f.explanation;

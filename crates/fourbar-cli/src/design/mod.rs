@@ -28,14 +28,14 @@ use std::sync::atomic::AtomicBool;
 pub struct Subject {
     /// The file as it is.
     pub(crate) input: Input,
-    /// The same with other parameters.
+    /// As above, with other parameters.
     pub file: Variations,
     /// Settings of every run, without inputs.
     args: StudyArgs,
     inputs: Vec<(String, Course)>,
     /// Measures by name.
     pub measures: Vec<(String, String)>,
-    /// SI units of the measures, empty where they are not known.
+    /// SI units of the measures, empty if they are not known.
     pub units: Vec<String>,
     /// Places of the columns that are kept of a run.
     pub kept: Vec<usize>,
@@ -48,7 +48,7 @@ pub struct Subject {
 }
 
 impl Subject {
-    /// Reads a file, its measures and the settings of its runs; columns that fit `patterns` are kept besides those that are measured.
+    /// Reads a file, its measures and the settings of its runs; columns that fit `patterns` are kept in addition to those that are measured.
     pub(crate) fn new(
         screen: &Screen,
         file: &str,
@@ -165,9 +165,9 @@ fn sides(text: &str) -> Result<(&str, &str), Diagnostic> {
     }
     let [(k, sign)] = found[..] else {
         return Err(refused(match found.len() {
-            0 if text.contains('=') => "is an equation: only `<` and `>` can be kept; `--fit NAME=EXPRESSION` makes an expression zero",
+            0 if text.contains('=') => "is an equation: conditions use `<` or `>`; `--fit NAME=EXPRESSION` makes an expression zero",
             0 => "compares nothing",
-            _ => "compares more than two things",
+            _ => "compares more than two expressions",
         }));
     };
     let (left, right) = (text[..k].trim(), text[k + 1..].trim_start_matches('=').trim());
@@ -196,7 +196,7 @@ fn named(name: &str, others: &[(String, String)]) -> Result<(), Diagnostic> {
         (true, false) => Ok(()),
         (false, _) => Err(Diagnostic::new("U436", format!("`{name}` is not a name for a measure"))
             .help("take letters, digits and `_`, as in `peak=max(abs(motor.effort))`")),
-        (true, true) => Err(Diagnostic::new("U436", format!("the name `{name}` of a measure is taken")).help("choose another name")),
+        (true, true) => Err(Diagnostic::new("U436", format!("the name `{name}` of a measure is already used")).help("choose another name")),
     }
 }
 
@@ -209,7 +209,7 @@ mod tests {
         assert_eq!(margin("min(P.y) > 40 mm").as_deref(), Ok("(min(P.y)) - (40 mm)"));
         assert_eq!(margin("first(t, P.x > 2 mm) <= 0.5 s").as_deref(), Ok("(0.5 s) - (first(t, P.x > 2 mm))"));
         assert_eq!(compared("40 mm < min(P.y)").as_deref(), Ok("max(abs(min(P.y)), abs(40 mm))"));
-        assert!(margin("max(P.y) == 3").is_err_and(|d| d.message.contains("only `<` and `>`")));
+        assert!(margin("max(P.y) == 3").is_err_and(|d| d.message.contains("conditions use `<` or `>`")));
         for bad in ["max(P.y)", "1 < 2 < 3", "> 3", "max(P.x) <", "first(t, P.x > 2)"] {
             assert_eq!(margin(bad).map_err(|d| d.code.0), Err("U438"), "{bad}");
         }

@@ -126,7 +126,7 @@ pub fn optimize(args: &OptimizeArgs, screen: &Screen) -> Result<Reply, Stop> {
                 .help("narrow the bounds around the values of the file, which can be assembled"),
         ));
     };
-    // Once more without the search: what conditions compare, and what the file gives where its values lie outside of the bounds.
+    // Once more without the search: what conditions compare, and what the file gives where its values lie outside the bounds.
     let (sizes, before) = subject.with_sweep(&names, |cases| {
         let best = cases.run(&solution.best.x).map(|(outcome, _)| outcome).filter(|o| o.status == Status::Ok);
         let own = if start == own_values { solution.from.clone() } else { cases.run(&own_values).and_then(|(o, _)| goals(&o, &sought)) };
@@ -288,7 +288,7 @@ struct Told<'a> {
     sizes: Vec<f64>,
     /// What the file gives, where that can be computed.
     before: Option<Goals>,
-    /// Parameters whose value in the file lies outside of the bounds.
+    /// Parameters whose value in the file lies outside the bounds.
     outside: Vec<&'a str>,
 }
 
@@ -336,20 +336,21 @@ impl Told<'_> {
             Method::LeastSquares => g.values.iter().map(|v| v * v).sum::<f64>(),
             Method::Cma => g.values.iter().sum(),
         });
-        let from = before
-            .map_or("the file's values cannot be computed".into(), |b| format!("{} with the values of the file", number(self.shown(b))));
+        let from = before.map_or("the measures cannot be evaluated with the values of the file".into(), |b| {
+            format!("{} with the values of the file", number(self.shown(b)))
+        });
         let outside: Vec<String> = self.outside.iter().map(|n| format!("`{n}`")).collect();
         let from = match outside.len() {
             0 => from,
-            1 => format!("{from} ({} lies outside of the bounds)", outside[0]),
-            _ => format!("{from} ({} lie outside of the bounds)", outside.join(", ")),
+            1 => format!("{from} ({} lies outside the bounds)", outside[0]),
+            _ => format!("{from} ({} lie outside the bounds)", outside.join(", ")),
         };
         facts.add("goal", &format!("{what}: {}{unit}; {from}", number(self.shown(s.best.goal))));
         if !s.goals.margins.is_empty() {
             let worst = s.best.violation;
             let words = match (worst > 0.0, self.broken()) {
                 (_, true) => format!("violated by up to {}", number(worst)),
-                (true, false) => format!("all hold, to {}", number(worst)),
+                (true, false) => format!("all satisfied, to {}", number(worst)),
                 (false, false) => "all hold".into(),
             };
             facts.add("conditions", &format!("{}: {words}", count(s.goals.margins.len(), "condition")));

@@ -20,13 +20,13 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// For so many cases.
+    /// For the given number of cases.
     pub fn new(screen: &Screen, total: usize) -> Self {
         let wanted = !screen.json && !screen.quiet && std::io::stderr().is_terminal();
         Self { bar: None, wanted, started: Instant::now(), total: total as u64, done: 0 }
     }
 
-    /// One more is done; `what` stands beside the bar.
+    /// One more is done; `what` is shown next to the bar.
     pub fn step(&mut self, what: impl FnOnce() -> String) {
         self.done += 1;
         if !self.wanted || self.started.elapsed() < PATIENCE {

@@ -144,7 +144,7 @@ impl Cases {
         place.write(case, &self.trajectory(case, rows, place.parquet)?)
     }
 
-    /// Runs all cases of a shard that are missing in a folder, every row on disk before the next one; `step` is told of each. Gives how many
+    /// Runs all cases of a shard that are missing in a folder, every row on disk before the next one; `step` is called for each. Gives how many
     /// were computed.
     pub fn fill(&self, folder: &mut SweepFolder, threads: usize, mut step: impl FnMut(&CaseRow) -> bool) -> Result<usize, Diagnostic> {
         let missing = folder.missing(&self.plan);
@@ -245,7 +245,7 @@ pub(crate) fn sweep(args: &SweepArgs, screen: &Screen) -> Result<Reply, Stop> {
     let unused = unused_counts(described);
     if !unused.is_empty() {
         let names = unused.iter().map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", ");
-        reply.text += &format!("\nthe number of values that {names} is given has no meaning here: cases are spread over the whole range\n");
+        reply.text += &format!("\nthe number of values given for {names} is ignored: cases are spread over the whole range\n");
         reply.fields.insert("unused_counts".into(), json!(unused));
     }
     reply.fields.insert("seconds".into(), json!(progress.seconds()));
@@ -255,7 +255,7 @@ pub(crate) fn sweep(args: &SweepArgs, screen: &Screen) -> Result<Reply, Stop> {
         let count = alone.as_ref().map_or(0, |a| a.0);
         reply.text += &match &alone {
             None => "\nall cases ran in batches\n".to_string(),
-            Some((n, why, case)) => format!("\n{n} of {} cases ran alone and not in a batch; case {case}: {why}\n", missing.len()),
+            Some((n, why, case)) => format!("\n{n} of {} cases ran individually, not in a batch; case {case}: {why}\n", missing.len()),
         };
         reply.fields.insert("alone".into(), json!({"cases": count, "why": alone.map(|a| a.1)}));
     }
@@ -341,7 +341,7 @@ fn resumed(args: &SweepArgs, file: &str, folder: &Path, screen: &Screen) -> Resu
     let measures = plan.measures.clone();
     let subject = Subject::new(screen, file, &plan.set, args.large, &settings, move |_| measures, plan.trajectories.as_deref())?;
     if subject.input.loaded.hash != plan.model || subject.input.loaded.data != plan.data {
-        let message = format!("the sweep in `{}` is that of another mechanism file", folder.display());
+        let message = format!("the sweep in `{}` belongs to another mechanism file", folder.display());
         return Err(Diagnostic::new("U432", message)
             .help("the file or one of its tables has changed since: start again in another folder")
             .into());
@@ -504,7 +504,7 @@ impl Told<'_> {
         Some(
             Diagnostic::new(if all { "S440" } else { "W443" }, message)
                 .names(example.names.split_whitespace().map(String::from))
-                .help(if all { "narrow the ranges around the values of the file" } else { "they are rows with status, code and names" }),
+                .help(if all { "narrow the ranges around the values of the file" } else { "their rows contain status, code and names" }),
         )
     }
 }

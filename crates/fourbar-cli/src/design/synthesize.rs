@@ -102,7 +102,7 @@ fn for_path(args: &SynthesizeArgs, text: &str, screen: &Screen) -> Result<Reply,
         (step, _) => match quantity_of(step, Some(ANGLE)) {
             Ok(x) if x > 0.0 => Timing::Steps((0..n).map(|k| x * k as f64).collect()),
             _ => {
-                return Err(Diagnostic::new("U439", format!("`{step}` is not a timing"))
+                return Err(Diagnostic::new("U439", format!("`{step}` is not a valid timing"))
                     .help("write `free`, `equal`, `given`, or the crank angle from point to point, as `20deg`")
                     .into());
             }
@@ -131,11 +131,11 @@ fn for_path(args: &SynthesizeArgs, text: &str, screen: &Screen) -> Result<Reply,
     let found = path(&task, screen.stop)?;
     let best = &found[0];
     let mut facts = Facts::new(12);
-    facts.add("path", &format!("{n} points; the linkages are crank-rockers that pass them in their order on one branch"));
+    facts.add("path", &format!("{n} points; the linkages are crank-rockers that pass through them in order on one branch"));
     facts.add("best", &format!("sum of squares {}, farthest point {} m off", number(best.error), number(best.worst)));
     let alike = found.iter().filter(|f| (f.error - best.error).abs() < 1e-6 * best.error).count();
     if alike > 1 {
-        facts.add("", &format!("{alike} linkages do equally well, as cognates do: they draw the same curve"));
+        facts.add("", &format!("{alike} linkages are equally good, as cognates are: they draw the same curve"));
     }
     facts.add("starts", &format!("{} of {} ended at the best", best.hits, best.starts));
     let row = |f: &Found| {
@@ -193,7 +193,7 @@ fn for_function(args: &SynthesizeArgs, text: &str, screen: &Screen) -> Result<Re
         reply
             .notes
             .list
-            .push(defect("the pairs lie on both assembly modes: the linkage does not pass from one to the next without being taken apart"));
+            .push(defect("the pairs lie on both assembly modes: the linkage cannot pass from one to the next without being taken apart"));
     } else if l.way(&fit.angles).is_none() {
         reply
             .notes
@@ -238,7 +238,7 @@ fn for_motion(args: &SynthesizeArgs, text: &str, screen: &Screen) -> Result<Repl
     );
     if !one_branch {
         reply.notes.list.push(defect(
-            "the positions lie on both assembly modes: the linkage does not pass from one to the next without being taken apart",
+            "the positions lie on both assembly modes: the linkage cannot pass from one to the next without being taken apart",
         ));
     } else if l.way(&angles).is_none() {
         reply.notes.list.push(defect("the crank cannot turn from one position to the next: the linkage would have to be taken apart"));

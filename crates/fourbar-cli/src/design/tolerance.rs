@@ -18,7 +18,7 @@ use fourbar_io::studies::{ToleranceSpec, quantity_of};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
-/// Linear and sampled deviations that differ by more than this share, and means that move by more than this share of a deviation, are told.
+/// Linear and sampled deviations that differ by more than this share, and means that move by more than this share of a deviation, are reported.
 const APART: f64 = 0.1;
 /// Slopes to both sides that differ by more than this share are a kink.
 const KINK: f64 = 0.5;
@@ -103,7 +103,7 @@ pub fn tolerance(args: &ToleranceArgs, screen: &Screen) -> Result<Reply, Stop> {
     Ok(reply)
 }
 
-/// Tolerances of the command line, or else of the file.
+/// Tolerances of the command line, or otherwise of the file.
 fn planned(args: &ToleranceArgs, subject: &Subject) -> Result<Plan, Stop> {
     let given = if args.tolerance.is_empty() {
         subject.input.loaded.studies.tolerances.clone()
@@ -140,7 +140,7 @@ fn planned(args: &ToleranceArgs, subject: &Subject) -> Result<Plan, Stop> {
     Ok(Plan::new(parameters, clearances, args.samples as usize, args.seed, &subject.input.model)?)
 }
 
-/// A number with the digits that a spread lets one tell apart: to a hundredth of it.
+/// A number with as many digits as its spread justifies: to a hundredth of it.
 fn resolved(x: f64, sigma: f64) -> String {
     let digits = (x.abs() / sigma).log10() + 2.0;
     if !(sigma > 0.0 && digits.is_finite() && (2.0..=15.0).contains(&digits)) {
@@ -156,7 +156,7 @@ fn resolved(x: f64, sigma: f64) -> String {
 
 /// A tolerance of the command line: `0.1mm`, `sigma:0.03mm`, `uniform:0.2mm`, `IT7` or `clearance:20um`.
 fn written(name: &str, text: &str, subject: &Subject) -> Result<ToleranceSpec, Diagnostic> {
-    // A parameter is off by something of its own kind.
+    // A tolerance has the dimension of its parameter.
     let own = subject.file.parameter(name).ok().and_then(|p| p.1);
     let number_of = |text: &str, dimension: Option<Dimension>| {
         quantity_of(text, dimension).map_err(|why| {
@@ -222,7 +222,7 @@ impl<'a> Told<'a> {
         let mut groups: BTreeMap<String, (usize, f64, String, Vec<String>)> = BTreeMap::new();
         for o in self.samples.values() {
             let Some(d) = &o.problem else { continue };
-            // The loop of the first joint that is named tells more than the joint, which is where the gap was pushed to.
+            // The loop of the first named joint is more informative than the joint, which is only where the gap was concentrated.
             let of_loop = topology.loops.iter().find(|l| l.joints.iter().any(|&j| d.names.first() == Some(&joints[j].name)));
             let (key, names) = match (o.status, of_loop) {
                 (Status::NotAssembled, Some(l)) => {
@@ -423,7 +423,7 @@ impl<'a> Told<'a> {
             let (Some(l), s) = (&self.linear[m], &self.sampled[m]) else { continue };
             if let Some((k, bend)) = l.kink.filter(|(k, bend)| *bend > KINK && l.shares[*k] > 0.05) {
                 let message = format!(
-                    "`{name}` bends at the nominal value of `{}`: its slopes to both sides differ by {:.0} %",
+                    "`{name}` has a kink at the nominal value of `{}`: its slopes on the two sides differ by {:.0} %",
                     self.plan.parameters[k].name,
                     100.0 * bend.min(2.0)
                 );

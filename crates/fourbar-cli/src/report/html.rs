@@ -48,7 +48,7 @@ fn table(head: &[&str], rows: &[Vec<String>]) -> String {
     )
 }
 
-/// A picture of some curves, nothing where nothing is finite.
+/// A picture of some curves, nothing if nothing is finite.
 fn picture(title: &str, x: (&str, &str), y: (&str, &str), curves: &[Curve<'_>]) -> String {
     svg_scaled(title, x, y, Scale { compact: true, ..Scale::default() }, curves).unwrap_or_default()
 }
@@ -103,7 +103,7 @@ fn of_joints(joints: &[Joint], rows: &Table) -> String {
         .collect();
     format!(
         "<div class=\"pictures\">\n{}{}</div>\n",
-        picture("Forces of the joints that carry most", ("t", "s"), ("force", "N"), &curves),
+        picture("Forces of the joints with the largest loads", ("t", "s"), ("force", "N"), &curves),
         polar.concat()
     )
 }

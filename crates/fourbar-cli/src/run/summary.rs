@@ -18,7 +18,7 @@ const MOST_EVENTS: usize = 12;
 pub enum Pictures {
     /// None.
     None,
-    /// The most telling one.
+    /// The most informative one.
     One,
     /// The path of a point and the history of a coordinate.
     Both,
@@ -170,7 +170,7 @@ fn energy(done: &Done, analysis: Analysis) -> String {
         // Drives do work: the energy of a driven mechanism has no reason to stay.
         Analysis::Kinematics => format!("between {} and {} J", number(lo), number(hi)),
         Analysis::Dynamics if n.lost.abs() > rounding(n) => format!(
-            "{} J at the start, {} J at the end, work done on it {} J, lost at events {} J; the balance is kept to {} J",
+            "{} J at the start, {} J at the end, work done on it {} J, lost at events {} J; the balance closes to {} J",
             number(n.energy_first),
             number(n.energy_last),
             number(n.work[0]),

@@ -63,7 +63,7 @@ pub fn asked(of: &[String]) -> Result<Vec<Asked>, Diagnostic> {
         } else if let Some((column, t)) = text.rsplit_once('@') {
             Asked::Measure(format!("at({}, {})", column.trim(), t.trim()))
         } else if let Some((name, expression)) = named(text) {
-            let d = Diagnostic::new("U412", format!("`{name}` cannot be the name of a measure here: names are not taken"));
+            let d = Diagnostic::new("U412", format!("`{name}=` is not accepted here: these quantities have no names"));
             return Err(d.name(name).help(format!("leave it out: `--of \"{expression}\"`")));
         } else {
             Asked::Measure(text.into())

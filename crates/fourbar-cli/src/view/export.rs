@@ -47,7 +47,7 @@ impl Format {
             Self::Svg => "browsers and README files show it moving",
             Self::Gif => "it moves wherever pictures are shown",
             Self::Png => "the first pose, with later ones behind it",
-            Self::Mp4 => "a film of the motion",
+            Self::Mp4 => "a video of the motion",
             Self::Gltf(_) => "a scene with animation, for Blender and other 3D programs",
             Self::JointStates => "position, velocity and effort of every joint",
         }
@@ -63,7 +63,7 @@ fn unknown(picture: &Path) -> Diagnostic {
 pub fn may_export(picture: &Path, args: &ViewArgs) -> Result<(), Diagnostic> {
     if args.inputs.len() > 1 {
         let d = Diagnostic::new("U483", format!("a moving picture shows one motion, not {}", args.inputs.len()));
-        return Err(d.help("leave `--export` out for a page that lays several over each other"));
+        return Err(d.help("omit `--export` for a page that overlays several motions"));
     }
     let format = Format::of(picture).ok_or_else(|| unknown(picture))?;
     if format == Format::Mp4 {
@@ -94,8 +94,7 @@ pub fn export(picture: &Path, force: bool, source: &Source) -> Result<Reply, Sto
     write_kind(picture, &bytes, format.kind(), force)?;
     let path = picture.display().to_string();
     let jointless = model.joints.iter().all(|j| j.coordinates().next().is_none());
-    let what =
-        if format == Format::JointStates && jointless { "the times alone, because no joint has a coordinate" } else { format.what() };
+    let what = if format == Format::JointStates && jointless { "only the times, because no joint has a coordinate" } else { format.what() };
     let said = format!("{path} ({:.0} kB) is written: {what}\n", bytes.len() as f64 / 1e3);
     let mut reply = Reply::new(said, json!({"written": path, "bytes": bytes.len()}));
     reply.notes = source.input.notes(source.problems.iter().chain(&warnings));
@@ -115,7 +114,8 @@ fn coder() -> Result<&'static str, Diagnostic> {
 
 /// Hands the frames to the coder, and gives what it made of them.
 fn film(picture: &Path, frames: &Frames<'_>) -> Result<Vec<u8>, Diagnostic> {
-    let failed = |why: String| Diagnostic::new("U485", format!("ffmpeg made no film: {why}")).help("export .gif or .svg instead");
+    let failed =
+        |why: String| Diagnostic::new("U485", format!("ffmpeg did not write the video: {why}")).help("export .gif or .svg instead");
     // It cannot write such a film to a pipe: the index is at the start.
     let part = picture.with_extension(format!("{PART}.mp4"));
     let size = format!("{}x{}", frames.width, frames.height);
@@ -143,7 +143,7 @@ fn film(picture: &Path, frames: &Frames<'_>) -> Result<Vec<u8>, Diagnostic> {
     let listener = std::thread::spawn(move || {
         let mut text = String::new();
         if let Some(e) = &mut errors {
-            // A text that cannot be read is not told.
+            // A text that cannot be read is not reported.
             let _ = e.take(10_000).read_to_string(&mut text);
         }
         text

@@ -55,7 +55,7 @@ pub struct Corpus {
     stopped: (PathBuf, Vec<(String, String)>),
 }
 
-/// A command line on files of its own.
+/// A command line on its own files.
 pub struct Case {
     pub verb: &'static str,
     pub words: Vec<String>,
@@ -138,7 +138,7 @@ fn time(r: &mut Random) -> f64 {
 }
 
 impl Case {
-    /// One of some verbs, on files that are written anew.
+    /// One of several verbs, on newly written files.
     pub fn draw(r: &mut Random, corpus: &Corpus, verbs: &[&'static str]) -> Self {
         let verb = *r.pick(verbs);
         let folder = corpus.folder.join("case");

@@ -24,7 +24,7 @@ use std::time::{Duration, Instant};
 const CASES: u64 = 2_500;
 /// After this time a case is asked to stop, as by Ctrl-C.
 const SHORT: Duration = Duration::from_millis(200);
-/// A case that has not ended after this time hangs; those that cannot be asked to stop end in a second at most on an idle machine.
+/// A case that has not ended after this time hangs; those that cannot be interrupted end within a second on an idle machine.
 const PATIENCE: Duration = Duration::from_secs(40);
 
 fn setting(name: &str, default: u64) -> u64 {

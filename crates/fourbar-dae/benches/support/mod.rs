@@ -3,7 +3,7 @@
 
 use std::time::Instant;
 
-/// Seconds of processor time of this thread if the system tells, else seconds since the first call.
+/// Seconds of processor time of this thread if the system provides it, otherwise seconds since the first call.
 pub fn seconds() -> f64 {
     use std::sync::OnceLock;
     static BEGIN: OnceLock<Instant> = OnceLock::new();

@@ -17,7 +17,7 @@ pub fn text_of(name: &str) -> &str {
     example(name).map_or(name, |e| e.text)
 }
 
-/// A unit whose resources are in a folder of their own.
+/// A unit whose resources are in a separate folder.
 pub struct OnDisk {
     pub unit: Unit,
     pub folder: PathBuf,

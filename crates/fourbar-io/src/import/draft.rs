@@ -1,6 +1,6 @@
 //! What every importer fills: links with their poses as drawn, joints by two frames, efforts. Nothing of a format is left in it.
 //!
-//! A joint has a frame on each of its links. Its coordinate is that of the source: zero where the frames coincide, whatever pose is
+//! A joint has a frame on each of its links. Its coordinate is that of the source: zero if the frames coincide, whatever pose is
 //! drawn. Axes are z of the frames.
 
 use super::reading::{Reading, Spot};
@@ -88,7 +88,7 @@ pub(crate) enum Kind {
     Angle(Option<f64>),
 }
 
-/// What acts in a joint by itself.
+/// Forces that act in a joint alone.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Passive {
     /// Per radian or metre.
@@ -110,9 +110,9 @@ pub(crate) struct Joint {
     pub kind: Kind,
     /// Base and moving link.
     pub links: [usize; 2],
-    /// In each link; the coordinate is zero where they coincide.
+    /// In each link; the coordinate is zero if they coincide.
     pub frames: [Pose; 2],
-    /// Least and largest coordinate.
+    /// Smallest and largest coordinate.
     pub limits: Option<[f64; 2]>,
     /// Whether the limits of a joint that turns and slides are those of sliding.
     pub limits_slide: bool,
@@ -125,7 +125,7 @@ impl Joint {
         Self { name: name.into(), kind, links, frames, limits: None, limits_slide: false, passive: Passive::default(), spot }
     }
 
-    /// What a change of its coordinate does to the moving link, in the frame on the base; `None` where it has no coordinate.
+    /// What a change of its coordinate does to the moving link, in the frame on the base; `None` if it has no coordinate.
     pub fn step(&self, change: f64) -> Option<Pose> {
         Some(if self.turns()? {
             Pose { p: Vector3::zeros(), R: super::reading::about(&Vector3::z(), change) }
@@ -134,7 +134,7 @@ impl Joint {
         })
     }
 
-    /// Whether its coordinate is an angle; `None` where it has none.
+    /// Whether its coordinate is an angle; `None` if it has none.
     pub fn turns(&self) -> Option<bool> {
         match self.kind {
             Kind::Pair(PairKind::Revolute | PairKind::Cylindrical | PairKind::Screw { .. } | PairKind::Planar) => Some(true),
@@ -144,7 +144,7 @@ impl Joint {
     }
 }
 
-/// Coordinate of the second joint = ratio x coordinate of the first + what is drawn.
+/// Coordinate of the second joint = ratio x coordinate of the first + drawn offset.
 #[derive(Clone, Debug)]
 pub(crate) struct Coupling {
     pub name: String,
@@ -289,7 +289,7 @@ impl Draft {
     /// Moves everything beyond joints of a tree by their steps, see [`Joint::step`]. In the list of joints each comes after that which
     /// carries its base.
     pub fn displace(&mut self, tree: impl Iterator<Item = usize>, steps: &HashMap<usize, Pose>) {
-        // Where links that have moved stood before.
+        // Former positions of links that have moved.
         let mut before: HashMap<usize, Pose> = HashMap::new();
         for k in tree {
             let Joint { links: [a, b], frames: [frame, _], .. } = self.joints[k];

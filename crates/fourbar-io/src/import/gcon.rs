@@ -130,7 +130,7 @@ impl Reader<'_, '_> {
         (items.len() == N).then(|| values.try_into().ok()).flatten()
     }
 
-    /// A vector by any of its words; zero where it may be omitted.
+    /// A vector by any of its words; zero if it may be omitted.
     fn vector(&self, node: &Node, words: &[&str], what: &str, needed: bool) -> Vector3<f64> {
         match self.of(node, words) {
             Some(v) => match self.numbers::<3>(v) {
@@ -241,7 +241,7 @@ impl Reader<'_, '_> {
         let id = self.text(given).unwrap_or_default();
         let found = self.ids.iter().find(|(k, _)| *k == id).map(|(_, k)| *k);
         if found.is_none() {
-            self.wrong(format!("there is no body `{id}`, which `{what}` names"), "bodies go by their `id`", given);
+            self.wrong(format!("there is no body `{id}`, which `{what}` names"), "bodies are named by their `id`", given);
         }
         found
     }
@@ -294,7 +294,7 @@ impl Reader<'_, '_> {
                 return;
             }
         };
-        // Derivatives that come with the function are not needed; where they are others, something is wrong with it.
+        // The given derivatives of the function are not needed; if they differ from its derivatives, it is wrong.
         for (order, words) in [(1, ["f_dot", "df"]), (2, ["f_ddot", "ddf"])] {
             let given = self.of(node, &words);
             let Some(own) = self.function(given).and_then(|f| Expr::time(&f).ok()) else { continue };
@@ -303,7 +303,7 @@ impl Reader<'_, '_> {
                 (a - b).abs() > AGREE * (1.0 + b.abs())
             });
             if differs {
-                let d = Diagnostic::new("W457", format!("`{}` of `{name}` is not the derivative of `f`, which is taken instead", words[0]));
+                let d = Diagnostic::new("W457", format!("`{}` of `{name}` is not the derivative of `f`, which is used instead", words[0]));
                 self.reading.note(d.name(&name), given.map_or(Spot::START, spot));
             }
         }

@@ -33,7 +33,7 @@ const ROUNDS: usize = 20;
 /// Names that one note lists.
 const LISTED: usize = 8;
 
-/// A mechanism and where its elements stand.
+/// A mechanism and the locations of its elements.
 pub(crate) struct Lowered {
     pub spec: ModelSpec,
     pub places: Spots,
@@ -153,7 +153,7 @@ fn merge(draft: &mut Draft) -> Merged {
 }
 
 /// A gear keeps coordinates in proportion, without an offset. Where the source has one, the coordinate of the second joint counts from
-/// there, with its limits and springs; what it has lost is given back.
+/// there, with its limits and springs; what was removed is restored.
 fn count_from_couplings(draft: &mut Draft, reading: &Reading<'_>) -> HashMap<usize, f64> {
     let mut shifts: HashMap<usize, f64> = HashMap::new();
     // A second joint may be the first of another coupling.
@@ -191,13 +191,13 @@ fn count_from_couplings(draft: &mut Draft, reading: &Reading<'_>) -> HashMap<usi
         let j = &draft.joints[*k];
         let unit = if j.turns() == Some(false) { "m" } else { "rad" };
         let message =
-            format!("the coordinate of `{}` counts from {} {unit} of the file, where its coupling has zero", j.name, number(*shift));
+            format!("the coordinate of `{}` is measured from {} {unit} of the file, where its coupling is zero", j.name, number(*shift));
         reading.note(Diagnostic::new("W457", message).name(&j.name), j.spot);
     }
     shifts
 }
 
-/// Components of a vector of formulas in the frame in which they stand at `pose`.
+/// Components of a vector of formulas in the frame at `pose`.
 fn turned(pose: &Pose, v: &[String; 3]) -> [String; 3] {
     if pose.R == Matrix3::identity() {
         return v.clone();
@@ -232,7 +232,7 @@ pub(crate) fn moved(shape: &Shape, pose: &Pose) -> Shape {
     }
 }
 
-/// A rotation as it is written.
+/// A rotation as written.
 pub(crate) fn orientation(R: &Matrix3<f64>) -> Orientation {
     if (R - Matrix3::identity()).amax() == 0.0 {
         return Orientation::World;
@@ -250,15 +250,15 @@ struct Lowering<'r, 'a> {
     next: HashMap<String, usize>,
     /// Old and new names.
     renamed: Vec<(String, String)>,
-    /// Names by index of the draft; empty where a link has become part of another.
+    /// Names by index of the draft; empty if a link has become part of another.
     bodies: Vec<String>,
     joints: Vec<String>,
     inputs: Vec<String>,
     states: Vec<String>,
     places: Spots,
-    /// What coordinates of the source are beyond those here, by joint, where that is not zero.
+    /// Nonzero offsets between coordinates of the source and those here, by joint.
     shifts: HashMap<usize, f64>,
-    /// Whether the mechanism starts as it is drawn.
+    /// Whether the mechanism starts as drawn.
     drawn: bool,
     /// Largest distance of a link from the origin, m.
     size: f64,
@@ -314,7 +314,7 @@ impl Lowering<'_, '_> {
         let total: f64 = draft.links.iter().enumerate().filter(|(k, _)| merged.0[*k].0 == *k).map(|(_, l)| l.body.mass).sum();
         self.bodies.push("ground".into());
         if !draft.links[0].shapes.is_empty() {
-            let d = Diagnostic::new("W450", "shapes that belong to the ground are not drawn");
+            let d = Diagnostic::new("W450", "shapes of the ground are not drawn");
             self.reading.note(d, Spot::START);
         }
         for k in 1..draft.links.len() {
@@ -330,13 +330,13 @@ impl Lowering<'_, '_> {
                 let turning = if link.body.J.trace() > 0.0 { link.body.J } else { Matrix3::identity() * (mass * arm * arm) };
                 let d = Diagnostic::new("W453", format!("`{name}` has no mass and gets {} kg", number(mass)))
                     .name(&name)
-                    .help("a body that moves has a mass: give the link one, or weld it to another link");
+                    .help("a moving body needs a mass: give the link one, or weld it to another link");
                 self.reading.note(d, link.spot);
                 link.body = Body { mass, com: link.body.com, J: turning };
             }
             if link.body.J.amax() > 0.0 && link.body.J.amax() <= POINT * link.body.mass {
                 let message =
-                    format!("the inertia of `{name}`, at most {} kg m^2, is rounding and is taken as zero", number(link.body.J.amax()));
+                    format!("the inertia of `{name}`, at most {} kg m^2, is rounding noise and is set to zero", number(link.body.J.amax()));
                 self.reading.note(Diagnostic::new("W451", message).name(&name).help("the link is a point mass"), link.spot);
                 link.body.J = Matrix3::zeros();
             }
@@ -411,7 +411,7 @@ impl Lowering<'_, '_> {
         }
     }
 
-    /// Geometric constraints; their links are bodies of their own.
+    /// Geometric constraints; their links are separate bodies.
     fn constraints(&mut self, draft: &Draft) {
         for g in &draft.gcons {
             let name = self.name("constraints", &g.name, "constraint", g.spot);
@@ -472,7 +472,7 @@ impl Lowering<'_, '_> {
         let slides = j.limits_slide || j.turns() == Some(false);
         let why = match j.turns() {
             None => "a joint of this kind has no single coordinate",
-            Some(_) if low >= high => "they leave no room",
+            Some(_) if low >= high => "they leave no range",
             Some(_) => {
                 let start = if slides { drawn::distance(draft, j) } else { drawn::angle(draft, j) };
                 let inside = INSIDE * if slides { self.size } else { 1.0 };
@@ -493,17 +493,17 @@ impl Lowering<'_, '_> {
 
     /// Lists limits beyond which the mechanism starts.
     fn beyond(&self, name: &str, limits: [f64; 2], slides: bool, start: f64, spot: Spot) {
-        self.unlimited(name, limits, slides, &format!("the start, {}, lies beyond them", number(start)), spot);
+        self.unlimited(name, limits, slides, &format!("the start, {}, is outside them", number(start)), spot);
     }
 
-    /// Lists limits that are not carried over.
+    /// Lists limits that are not converted.
     fn unlimited(&self, name: &str, [low, high]: [f64; 2], slides: bool, why: &str, spot: Spot) {
         let unit = if slides { "m" } else { "rad" };
         let message = format!("the limits of `{name}`, {} to {} {unit}, are not converted: {why}", number(low), number(high));
         self.reading.note(Diagnostic::new("W452", message).name(name), spot);
     }
 
-    /// Takes away limits beyond which a mechanism starts that is not closed as drawn, and lists them: no run could start with them.
+    /// Removes limits beyond which a mechanism starts that is not closed as drawn, and lists them: no run could start with them.
     fn limits_inside(&mut self, draft: Draft) {
         if self.spec.limits.is_empty() {
             return;
@@ -513,7 +513,7 @@ impl Lowering<'_, '_> {
         let slide = |j: &Joint| j.limits_slide || j.turns() == Some(false);
         let known: HashMap<String, (Spot, bool)> = joints.map(|(name, j)| (name.clone(), (j.spot, slide(j)))).collect();
         drop(draft);
-        // A mechanism that cannot be built or assembled is reported by whoever asked for it.
+        // A mechanism that cannot be built or assembled is reported by the caller who asked for it.
         let Ok(model) = self.spec.build() else { return };
         let start = assemble(&model).map_or_else(|_| Configuration::start(&model), |a| a.configuration);
         let mut beyond: HashMap<String, f64> = HashMap::new();

@@ -67,7 +67,7 @@ impl Meshes {
         }
     }
 
-    /// The shape of a mesh that is at `pose`; none where it cannot be drawn.
+    /// The shape of a mesh at `pose`; `None` if it cannot be drawn.
     pub fn shape(&self, reading: &Reading<'_>, uri: &str, below: &str, scale: &Vector3<f64>, pose: &Pose, spot: Spot) -> Option<Shape> {
         let why = match self.find(reading, uri, below) {
             None => "does not exist",
@@ -85,7 +85,7 @@ impl Meshes {
         None
     }
 
-    /// Volume, centre and inertia of a mesh with the density 1 kg/m^3; none, with a note, where they cannot be had.
+    /// Volume, centre and inertia of a mesh with the density 1 kg/m^3; `None`, with a note, if they cannot be computed.
     pub fn solid(&self, reading: &Reading<'_>, uri: &str, below: &str, scale: &Vector3<f64>, spot: Spot) -> Option<Body> {
         let key = format!("{uri}|{scale:?}");
         if let Some(known) = self.solids.borrow().get(&key) {

@@ -1,5 +1,5 @@
 //! Mechanisms in the formats of other programs, each behind one trait: recognised by content, read into a [`ModelSpec`] with a note for
-//! everything that is not carried over.
+//! everything that is not converted.
 //!
 //! An importer fills a [`draft::Draft`], which has nothing of its format left; [`lower`] brings that into the words of this program.
 #![allow(non_snake_case)]
@@ -117,7 +117,7 @@ impl Importer for Asmt {
         "asmt"
     }
     fn title(&self) -> &'static str {
-        "ASMT, what FreeCAD's assembly workbench hands to its solver"
+        "ASMT, the format that FreeCAD's assembly workbench passes to its solver"
     }
     fn endings(&self) -> &'static [&'static str] {
         &["asmt"]

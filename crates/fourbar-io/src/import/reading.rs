@@ -94,7 +94,7 @@ impl<'a> Reading<'a> {
         self.problems.borrow_mut().push(d);
     }
 
-    /// Something worth knowing: what is not carried over, or assumed.
+    /// A note: something that is not converted, or assumed.
     pub fn note(&self, d: Diagnostic, spot: Spot) {
         if self.notes.borrow().len() < MOST {
             let d = self.placed(d, spot);
@@ -102,7 +102,7 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// Whether nothing is wrong so far.
+    /// Whether there are no errors so far.
     pub fn good(&self) -> bool {
         self.problems.borrow().is_empty()
     }
@@ -115,14 +115,14 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// The text of a file beside the model, as a further source. It must stand in the folder of the model or below it.
+    /// The text of a file beside the model, as a further source. It must be in the folder of the model or below it.
     pub fn beside(&self, name: &str, asked: Spot) -> Option<(u16, Arc<str>)> {
         let refuse = |why: &str, help: &str| {
             self.problem(Diagnostic::new("M657", format!("`{name}` cannot be read: {why}")).name(name).help(help), asked);
             None
         };
         let Some(folder) = &self.folder else {
-            return refuse("the text has no folder in which it could be", "read the mechanism from a file");
+            return refuse("the text has no folder in which to look for it", "read the mechanism from a file");
         };
         if self.sources.borrow().len() >= MOST_FILES {
             return refuse(&format!("more than {MOST_FILES} files are included"), "put them together");
@@ -132,7 +132,7 @@ impl<'a> Reading<'a> {
         match (folder.canonicalize(), path.canonicalize()) {
             (Ok(folder), Ok(path)) if !path.starts_with(&folder) => return refuse("it is not in the folder of the file", outside),
             (Ok(_), Ok(path)) if path.is_file() => {}
-            _ => return refuse("there is no such file", "check the name, which counts from the folder of the file"),
+            _ => return refuse("there is no such file", "check the name, which is relative to the folder of the file"),
         }
         // The limit holds for all texts together.
         let read: u64 = self.sources.borrow().iter().map(|s| s.text.len() as u64).sum();
@@ -143,16 +143,16 @@ impl<'a> Reading<'a> {
         }
         if bytes.len() as u64 > limit {
             let most = Limits::of(self.options.large).bytes >> 20;
-            return refuse(&format!("with it the files have more than {most} MB"), "`--large` reads larger files");
+            return refuse(&format!("with it the files exceed {most} MB"), "`--large` reads larger files");
         }
-        let Ok(text) = String::from_utf8(bytes) else { return refuse("it is not a text in UTF-8", "save it as plain text") };
+        let Ok(text) = String::from_utf8(bytes) else { return refuse("it is not UTF-8 text", "save it as plain text") };
         let text: Arc<str> = Arc::from(text.strip_prefix('\u{feff}').unwrap_or(&text));
         let mut sources = self.sources.borrow_mut();
         sources.push(Source { name: Some(path.display().to_string()), text: text.clone() });
         Some((sources.len() as u16 - 1, text))
     }
 
-    /// Numbers of an attribute, at least and at most as many as said.
+    /// Numbers of an attribute, with bounds on their count.
     pub fn numbers(&self, a: Attribute<'_>, least: usize, most: usize) -> Option<Vec<f64>> {
         let list: Result<Vec<f64>, &str> = a.value.split_whitespace().map(|w| w.parse::<f64>().map_err(|_| w)).collect();
         let wrong = |why: String| {
@@ -191,7 +191,7 @@ impl<'a> Reading<'a> {
         match (v.norm() > 1e-12, a) {
             (true, _) => v.normalize(),
             (false, Some(a)) => {
-                self.problem(Diagnostic::new("M651", format!("`{}` has no direction: it is zero", a.name)).help("give an axis"), a.spot);
+                self.problem(Diagnostic::new("M651", format!("`{}` is zero and has no direction", a.name)).help("give an axis"), a.spot);
                 without
             }
             (false, None) => without,
@@ -253,7 +253,7 @@ impl<'a> Reading<'a> {
     }
 }
 
-/// A path below a folder by a name that may not lead out of it; separators of either kind.
+/// A path below a folder by a name that must not lead out of it; separators of either kind.
 fn below(folder: &Path, name: &str) -> Option<PathBuf> {
     let name = name.replace('\\', "/");
     if name.is_empty() || name.contains(['\0', ':']) {

@@ -7,11 +7,11 @@ pub const INPUT: Table = Table {
     section: "inputs",
     kind: None,
     title: "an input",
-    doc: "A number that is set from outside between steps; forces, rates of states and drives by speed or acceleration may read it.",
+    doc: "A number that is set externally between steps; forces, rates of states and drives by speed or acceleration may read it.",
     keys: &[
         may("unit", Expect::Text, "SI unit of its values, such as `N*m`; default: a plain number"),
-        may("default", Expect::Number(None), "value where none is given; default: 0"),
-        may("range", Expect::Range, "least and largest value; default: any"),
+        may("default", Expect::Number(None), "value if none is given; default: 0"),
+        may("range", Expect::Range, "smallest and largest value; default: any"),
     ],
 };
 

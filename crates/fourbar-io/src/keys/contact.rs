@@ -29,7 +29,7 @@ pub const CONTACT: Table = Table {
         may(
             "speed",
             Expect::Number(SPEED),
-            "speed of approach at which the restitution is met; default: that of a free fall through the drawn gap, or 1 m/s",
+            "approach speed at which the restitution applies; default: that of a free fall through the drawn gap, or 1 m/s",
         ),
     ],
 };
@@ -55,7 +55,7 @@ pub const SIDE: Table = Table {
         may(
             "depth",
             Expect::Number(LENGTH),
-            "overlap with the curve beyond which the other body counts as being elsewhere; default: none if closed, a small part of its length if open",
+            "overlap with the curve beyond which the other body is considered to be elsewhere; default: none if closed, a small part of its length if open",
         ),
         may("inside", Expect::Flag, "whether the other body is inside the ball or box; default: no"),
     ],

@@ -28,6 +28,6 @@ pub const PLANE: Table = Table {
     keys: &[
         may("at", Expect::Vector(LENGTH), "its origin; default: that of the frame"),
         may("normal", Expect::Axis, "its normal; default: z"),
-        may("x", Expect::Axis, "direction of the first number; default: x of the frame, or y where the normal is near x"),
+        may("x", Expect::Axis, "direction of the first number; default: x of the frame, or y if the normal is close to x"),
     ],
 };

@@ -7,7 +7,7 @@ pub const TABLE: Table = Table {
     section: "tables",
     kind: None,
     title: "a table",
-    doc: "A function given by points, from a `file` or as `points`: the cubic spline through them, whose first and second derivative do not jump.",
+    doc: "A function given by points, from a `file` or as `points`: the cubic spline through them, with continuous first and second derivatives.",
     keys: &[
         may(
             "file",
@@ -16,7 +16,7 @@ pub const TABLE: Table = Table {
         ),
         may("x", Expect::Column, "column of x, by number from 1 or by its heading; default: 1"),
         may("y", Expect::Column, "column of y; default: 2"),
-        may("points", Expect::Pairs, "instead of `file`: [[x, y], ...], x rising"),
+        may("points", Expect::Pairs, "instead of `file`: [[x, y], ...], with increasing x"),
         may("x_unit", Expect::Unit, "unit of the numbers x; with it the argument of a call is checked; default: SI, of any dimension"),
         may("y_unit", Expect::Unit, "unit of the numbers y; with it the value of a call has that dimension; default: SI, of any dimension"),
         may(

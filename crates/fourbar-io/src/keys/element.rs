@@ -26,13 +26,13 @@ const BODIES: Key = need("bodies", Expect::TwoNames("body"), "[base, moving]; th
 const AT: Key = may("at", Expect::Vector(LENGTH), "place in the world, as drawn at the start");
 const AXIS: Key = may("axis", Expect::Axis, "axis in the world, as drawn at the start");
 const FRAMES: Key =
-    may("frames", Expect::Frames, "instead of `at` and `axis`: the joint frame on each body, exact also where the start is a guess");
+    may("frames", Expect::Frames, "instead of `at` and `axis`: the joint frame on each body, exact even if the start is a guess");
 const AXES: Key = may("axes", Expect::TwoAxes, "axis fixed in the base, axis fixed in the moving body; in the world, as drawn");
-const LIMITED: Key = may("limits", Expect::Group(&LIMITS), "bounds that it may touch but not pass");
+const LIMITED: Key = may("limits", Expect::Group(&LIMITS), "bounds that it may reach but not exceed");
 const JOINT: Key = need("joint", Expect::Name("joint"), "the joint");
 
 /// Joints by type: those of the engine with their words, then couplings. A joint that sits at a point of two bodies needs no more than
-/// its form and its numbers; others have keys of their own.
+/// its form and its numbers; others have their own keys.
 pub(crate) static JOINTS: LazyLock<Vec<JointType>> = LazyLock::new(|| {
     let joints = JointKind::WORDS.iter().filter_map(|(kind, words)| {
         let (keys, build) = match PairKind::form_of(kind) {
@@ -58,7 +58,7 @@ fn pair_keys(form: PairForm, numbers: &[Number]) -> &'static [Key] {
     keys.leak()
 }
 
-/// Joints with keys of their own.
+/// Joints with additional keys.
 const OWN: &[(&str, &[Key], Build)] = &[
     (
         "point-on-curve",
@@ -70,7 +70,7 @@ const OWN: &[(&str, &[Key], Build)] = &[
             may(
                 "side",
                 Expect::Choice(&["left", "right"]),
-                "side of the follower when you follow the points, looking against the normal; default: as drawn",
+                "side of the follower in the direction of the points, seen against the normal; default: as drawn",
             ),
         ],
         crate::reader::curve::point_on_curve,
@@ -110,7 +110,7 @@ const COUPLINGS: [JointType; 3] = [
         &[
             need("joints", Expect::TwoNames("joint"), "the two joints"),
             need("ratio", Expect::Number(None), "coordinate of the second over that of the first"),
-            may("carrier", Expect::Name("body"), "body the coordinates are measured against, where it is not the base of both"),
+            may("carrier", Expect::Name("body"), "body relative to which the coordinates are measured, if it is not the base of both"),
         ],
         build::gear,
     ),
@@ -122,7 +122,7 @@ const COUPLINGS: [JointType; 3] = [
             need("joints", Expect::TwoNames("joint"), "the joints of the two wheels"),
             need("radii", Expect::TwoNumbers, "radii of the two wheels, in metres unless a unit is given"),
             may("crossed", Expect::Flag, "whether the belt is crossed, so that the wheels turn in opposite directions; default: no"),
-            may("carrier", Expect::Name("body"), "body the angles are measured against, where it is not the base of both"),
+            may("carrier", Expect::Name("body"), "body relative to which the angles are measured, if it is not the base of both"),
         ],
         build::belt,
     ),
@@ -154,7 +154,7 @@ const fn constraint(
 const PFROM: Key = need("from", Expect::Place, "first place");
 const PTO: Key = need("to", Expect::Place, "second place");
 
-const ROLL_ON: Key = may("on", Expect::Place, "needed, or `place`: the centre, or the point of the blade");
+const ROLL_ON: Key = may("on", Expect::Place, "required, or `place`: the centre, or the point of the blade");
 const PLACE_ALIAS: Key =
     may("place", Expect::Place, "a synonym for `on`, which YAML 1.1 parsers (PyYAML) read as a truth value unless it is quoted");
 const DISK_AXIS: Key = need("axis", Expect::Direction, "axis of the disk, on its body; three numbers are in the frame of the body");

@@ -62,7 +62,7 @@ pub(crate) const SOLIDS: &[SolidType] = &[
     solid(
         "rod",
         "a solid rod",
-        "A cylinder with half balls on its ends, which are the centres of the half balls.",
+        "A cylinder with hemispherical ends; its end points are the centres of the hemispheres.",
         &[FROM, TO, RADIUS, DENSITY],
         |_, r, _| geometry::rod_mass(r),
     ),
@@ -72,7 +72,7 @@ pub(crate) const SOLIDS: &[SolidType] = &[
         "What a closed mesh encloses, from an STL, OBJ or glTF file in the folder of the model or below it.",
         &[
             need("file", Expect::File, "path relative to the model's folder"),
-            need("scale", Expect::Number(PLAIN), "metres per unit of the file: 0.001 where it is in millimetres"),
+            need("scale", Expect::Number(PLAIN), "metres per unit of the file: 0.001 if it is in millimetres"),
             may("at", Expect::Vector(LENGTH), "origin of the mesh in the body frame; default: that of the body"),
             may("orientation", Expect::Orientation, "orientation of the mesh in the body frame; default: that of the body"),
             DENSITY,
@@ -142,16 +142,16 @@ pub(crate) const SHAPES: &[ShapeType] = &[
     ),
 ];
 
-/// Ways to say how a frame stands.
+/// Ways to specify the orientation of a frame.
 pub const ORIENTATION: Table = Table {
     section: "orientation",
     kind: None,
     title: "an orientation",
     doc: "Orientation of a frame in another: one of `axis` with `angle`, `quaternion`, `matrix`, `x` with `y`, or `zxz`.",
     keys: &[
-        may("axis", Expect::Axis, "axis of a turn, any length but zero; with `angle`"),
-        may("angle", Expect::Number(PLAIN), "angle of the turn, right-handed"),
-        may("quaternion", Expect::Four, "w, x, y, z: scalar first, any length but zero"),
+        may("axis", Expect::Axis, "axis of rotation, of any nonzero length; with `angle`"),
+        may("angle", Expect::Number(PLAIN), "angle of rotation, right-handed"),
+        may("quaternion", Expect::Four, "w, x, y, z: scalar first, of any nonzero length"),
         may("matrix", Expect::Matrix, "rotation matrix, by rows"),
         may("x", Expect::Axis, "direction of the x axis; with `y`"),
         may("y", Expect::Axis, "a direction in the half-plane of the y axis"),

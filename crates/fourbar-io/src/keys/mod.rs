@@ -1,6 +1,6 @@
 //! The keywords of the mechanism file: one table drives reading, the check of dimensions, the schema, the manual and `list`.
 //!
-//! A [`Table`] lists the keys of one kind of group; a [`Key`] states what is behind it. A new joint, force, constraint or
+//! A [`Table`] lists the keys of one kind of group; a [`Key`] states what is after it. A new joint, force, constraint or
 //! shape type is one entry: its table beside the function that builds it.
 
 mod auxiliary;
@@ -25,10 +25,10 @@ pub(crate) use task::*;
 
 use fourbar::expr::Dimension;
 
-/// What must stand behind a key.
+/// The value that a key requires.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Expect {
-    /// A number, quantity or constant expression; `None` where the dimension depends on other things.
+    /// A number, quantity or constant expression; `None` if the dimension depends on other things.
     Number(Option<Dimension>),
     /// Three of them.
     Vector(Option<Dimension>),
@@ -210,7 +210,7 @@ fn article(word: &str) -> String {
 pub struct Key {
     /// How it is written.
     pub name: &'static str,
-    /// What must stand behind it.
+    /// The required value.
     pub expect: Expect,
     /// Whether it must be there.
     pub required: bool,
@@ -260,7 +260,7 @@ pub const TOP: Table = Table {
         may("curves", Expect::Section("curves"), "planar curves by name, for joints that follow them"),
         may("joints", Expect::Section("joints"), "joints and couplings by name"),
         may("constraints", Expect::Section("constraints"), "bare constraints by name"),
-        may("drives", Expect::Section("drives"), "joint coordinates as functions of time, by name"),
+        may("drives", Expect::Section("drives"), "joint coordinates prescribed as functions of time, by name"),
         may("forces", Expect::Section("forces"), "forces by name"),
         may("contacts", Expect::Section("contacts"), "where bodies may touch, by name"),
         may("points", Expect::Section("points"), "points to report and to trace, by name"),
@@ -271,7 +271,7 @@ pub const TOP: Table = Table {
         ),
         may("tables", Expect::Section("tables"), "functions given by points, called as `lift(x)` in expressions, by name"),
         may("outputs", Expect::Section("outputs"), "user-defined result columns, by name"),
-        may("inputs", Expect::Section("inputs"), "numbers set from outside between steps, by name"),
+        may("inputs", Expect::Section("inputs"), "numbers set externally between steps, by name"),
         may("states", Expect::Section("states"), "user-defined variables that are integrated with the motion, by name"),
         may("paths", Expect::Section("paths"), "paths that points are to follow, for `fourbar inverse`, by name"),
         may("motors", Expect::Section("motors"), "motors that drive them, by name"),
@@ -283,12 +283,8 @@ pub const TOP: Table = Table {
             "conditions for assembly: `pin.angle`, `pin.speed`, `tip.x` or `tip.vx` with their values; `from: equilibrium` starts in equilibrium",
         ),
         may("study", Expect::Group(&STUDY), "what `run` and the studies of designers compute"),
-        may(
-            "tolerances",
-            Expect::Section("tolerances"),
-            "how far parameters may be off, and clearances of joints, by name; for `tolerance`",
-        ),
-        may("results", Expect::Group(&RESULTS), "which columns results keep"),
+        may("tolerances", Expect::Section("tolerances"), "tolerances of parameters and clearances of joints, by name; for `tolerance`"),
+        may("results", Expect::Group(&RESULTS), "columns written to results"),
         may("view", Expect::Group(&VIEW), "how pictures are drawn"),
     ],
 };
@@ -298,7 +294,7 @@ pub const RESULTS: Table = Table {
     section: "results",
     kind: None,
     title: "the results",
-    doc: "Which columns results keep; the time is always included.",
+    doc: "The columns written to results; the time is always included.",
     keys: &[may(
         "columns",
         Expect::Names("column, element or pattern"),

@@ -56,16 +56,16 @@ pub const SWEEP: Table = Table {
     section: "sweep",
     kind: None,
     title: "the sweep",
-    doc: "What `sweep` varies: a grid of all values, or cases spread over ranges.",
+    doc: "What `sweep` varies: a grid of all values, or cases sampled from ranges.",
     keys: &[
         need(
             "vary",
             Expect::Options,
-            "values of parameters by name: `60..100 mm:41`, `1..100:9:log`, or `60, 70, 90 mm`; a range without a count where cases are spread",
+            "values of parameters by name: `60..100 mm:41`, `1..100:9:log`, or `60, 70, 90 mm`; a range without a count if cases are sampled",
         ),
-        may("lhs", Expect::Number(PLAIN), "number of cases spread by a Latin hypercube"),
-        may("sobol", Expect::Number(PLAIN), "number of cases spread by a Sobol sequence"),
-        may("seed", Expect::Number(PLAIN), "seed of spread cases; default: 1"),
+        may("lhs", Expect::Number(PLAIN), "number of cases sampled by a Latin hypercube"),
+        may("sobol", Expect::Number(PLAIN), "number of cases sampled by a Sobol sequence"),
+        may("seed", Expect::Number(PLAIN), "seed of sampled cases; default: 1"),
     ],
 };
 
@@ -74,11 +74,11 @@ pub const OPTIMIZE: Table = Table {
     section: "optimize",
     kind: None,
     title: "the optimisation",
-    doc: "What `optimize` searches for: values of parameters between bounds that make a measure small or large, or several measures zero.",
+    doc: "What `optimize` searches for: values of parameters within bounds that minimise or maximise a measure, or bring several measures to zero.",
     keys: &[
         need("vary", Expect::Options, "bounds of parameters by name: `30..45 mm`"),
-        may("minimize", Expect::Text, "the measure to make small"),
-        may("maximize", Expect::Text, "the measure to make large"),
+        may("minimize", Expect::Text, "the measure to minimise"),
+        may("maximize", Expect::Text, "the measure to maximise"),
         may("fit", Expect::Options, "measures by name, whose sum of squares is minimised, each in its own unit"),
         may("keep", Expect::Options, "conditions by name that must hold, such as `min(rocker.angle) > 40 deg`"),
     ],
@@ -93,12 +93,12 @@ pub const TOLERANCE: Table = Table {
     keys: &[
         may("plus_minus", Expect::Number(None), "normal distribution with three standard deviations equal to this value"),
         may("sigma", Expect::Number(None), "normal distribution with this standard deviation"),
-        may("uniform", Expect::Number(None), "all values up to this much above or below are equally likely"),
+        may("uniform", Expect::Number(None), "all values within this distance above or below are equally likely"),
         may(
             "grade",
             Expect::Text,
-            "grade of ISO 286, `IT5` to `IT16`, for a length of up to 500 mm: its zone about the value, three standard deviations to each side",
+            "grade of ISO 286, `IT5` to `IT16`, for a length of up to 500 mm: its zone, centred on the value, is three standard deviations to each side",
         ),
-        may("clearance", Expect::Number(LENGTH), "of a revolute or spherical joint by name: how far its pin may be off centre"),
+        may("clearance", Expect::Number(LENGTH), "of a revolute or spherical joint by name: largest eccentricity of its pin"),
     ],
 };

@@ -19,14 +19,14 @@ pub const PATH: Table = Table {
         may(
             "profile",
             Expect::Choice(&["minimum-jerk", "trapezoid", "cycloid"]),
-            "motion profile along the curve from rest to rest; default: minimum-jerk",
+            "rest-to-rest motion profile along the curve; default: minimum-jerk",
         ),
-        may("start", Expect::Number(TIME), "when the motion through the points starts; default: 0"),
-        may("duration", Expect::Number(TIME), "how long it takes; default: to the end of the study"),
+        may("start", Expect::Number(TIME), "start of the motion through the points; default: 0"),
+        may("duration", Expect::Number(TIME), "duration; default: until the end of the study"),
         may(
             "keep",
             Expect::Names("joint"),
-            "joints that stay where they are, where the mechanism has more degrees of freedom than the path prescribes",
+            "joints that keep their position, if the mechanism has more degrees of freedom than the path prescribes",
         ),
     ],
 };
@@ -39,15 +39,15 @@ pub const MOTOR: Table = Table {
     doc: "A motor on a joint, for `fourbar inverse` and `fourbar report`.",
     keys: &[
         need("joint", Expect::Name("joint"), "the joint it turns or pushes"),
-        may("rated", Expect::Number(None), "effort it can give continuously, at the joint: torque, or force"),
-        may("limit", Expect::Number(None), "largest effort it can give, at the joint"),
+        may("rated", Expect::Number(None), "continuous effort at the joint: torque or force"),
+        may("limit", Expect::Number(None), "largest effort at the joint"),
         may("inertia", Expect::Number(Some(Dimension::INERTIA)), "inertia of its rotor about its own axis; default: 0"),
         may("ratio", Expect::Number(None), "angle of the rotor over the coordinate of the joint; default: 1"),
         may("efficiency", Expect::Number(PLAIN), "fraction of the power that the gear transmits; default: 1"),
         may(
             "weight",
             Expect::Number(None),
-            "where motors share a load, the sum of the squares of weight times effort is minimised; default: one over `rated`, or 1",
+            "if motors share a load, the sum of the squares of weight times effort is minimised; default: one over `rated`, or 1",
         ),
     ],
 };

@@ -179,7 +179,7 @@ impl<'a> Reader<'a> {
         let found = parts.find(&name).filter(|k| !parts.items[*k].vector);
         match found {
             Some(k) if parts.local(k, GROUND).is_some() => {
-                let d = Diagnostic::new("M062", format!("`{name}` is fixed: a force on it moves nothing")).help("name a point that moves");
+                let d = Diagnostic::new("M062", format!("`{name}` is fixed: a force on it has no effect")).help("name a point that moves");
                 self.problem(d.at(path.to_string()), node.span);
                 None
             }
@@ -279,7 +279,7 @@ impl<'a> Reader<'a> {
                 "a hinge is a point shared by two parts in the plane; in space they share a vector along the hinge too",
             ),
             (None, _) => {
-                (format!("several hinges meet at `{}`", shorten(point)), "say which: `Parts: [OA, AB]`; the fixed points are `ground`")
+                (format!("several hinges meet at `{}`", shorten(point)), "select two: `Parts: [OA, AB]`; the fixed points are `ground`")
             }
         };
         self.problem(Diagnostic::new("M063", message).help(help).at(path.to_string()), span);
@@ -307,7 +307,8 @@ impl<'a> Reader<'a> {
                 let unit = if section == "Angles" { Dimension::ROTARY_DAMPING } else { Dimension::DAMPING };
                 let Some(c) = self.number(n, Some(unit), &at) else { continue };
                 if c < 0.0 {
-                    let d = Diagnostic::new("M116", format!("the damping of `{}` is {c}", shorten(key))).help("damping is not negative");
+                    let d =
+                        Diagnostic::new("M116", format!("the damping of `{}` is {c}", shorten(key))).help("damping must not be negative");
                     self.problem(d.at(at.to_string()), n.span);
                     continue;
                 }

@@ -42,7 +42,7 @@ impl Groups {
         }
         k
     }
-    /// Joins two groups; false where they were one already.
+    /// Joins two groups; false if they were one already.
     fn join(&mut self, a: usize, b: usize) -> bool {
         let (a, b) = (self.root(a), self.root(b));
         self.0[a.max(b)] = a.min(b);
@@ -304,7 +304,7 @@ impl Reader<'_> {
         let [p, q] = points.map(|k| parts.items[k].name);
         let of = |k: usize| if k == GROUND { "the fixed points".to_string() } else { format!("`{}`", parts.parts[k].key) };
         let help = if parts.dimension == 2 {
-            "two parts pinned at two points are one part: make them one, or share one point and a vector".to_string()
+            "two parts pinned at two points are one part: merge them, or share one point and a vector".to_string()
         } else {
             format!("for a hinge share one point, and a vector along the hinge, instead of `{p}` and `{q}`")
         };
@@ -333,7 +333,7 @@ impl Reader<'_> {
     }
 }
 
-/// A point as a place: on the ground where it is fixed, else on the first rigid part that has it.
+/// A point as a place: on the ground if it is fixed, else on the first rigid part that has it.
 pub(super) fn place_of(parts: &Parts<'_>, point: usize) -> Place {
     let on = &parts.items[point].on;
     let best = on.iter().min_by_key(|(p, _)| (*p != GROUND, parts.parts[*p].particle, *p));

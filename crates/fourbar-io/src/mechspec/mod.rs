@@ -136,14 +136,14 @@ pub(crate) fn read<'a>(
             let d = r.number(node, Some(Dimension::NONE), &path)?;
             if d != 2.0 && d != 3.0 {
                 let problem = Diagnostic::new("M017", format!("`Dimension` is {d}; it must be 2 or 3"));
-                r.problem(problem.help("plane mechanisms have 2, spatial ones 3").at("Dimension"), node.span);
+                r.problem(problem.help("planar mechanisms have 2, spatial ones 3").at("Dimension"), node.span);
                 return None;
             }
             d as usize
         }
         None => {
             let d = Diagnostic::new("M013", "the file lacks `Dimension`")
-                .help("say `Dimension: 2` for a plane mechanism, `3` for a spatial one");
+                .help("write `Dimension: 2` for a planar mechanism, `3` for a spatial one");
             r.problem(d, top.first()?.0.span);
             return None;
         }
@@ -193,7 +193,7 @@ pub(crate) fn read<'a>(
     Some(spec)
 }
 
-/// Whether nothing is behind a key.
+/// Whether a key has no value.
 fn is_nothing(node: &Node, source: &str) -> bool {
     matches!(&node.content, Content::Scalar(text) if is_null(text, source))
 }

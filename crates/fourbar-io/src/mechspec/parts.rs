@@ -22,7 +22,7 @@ pub(super) struct Coil<'a> {
     pub mass: f64,
 }
 
-/// What connects parts besides shared points and vectors.
+/// What connects parts in addition to shared points and vectors.
 pub(super) struct More<'a> {
     /// Point, vector or second point of the line, point on the line.
     pub collinear: Vec<(&'a str, [usize; 3], Span)>,
@@ -66,7 +66,7 @@ impl<'a> Reader<'a> {
             let path = top.key("Particles");
             let path = path.key(key);
             if !matches!(tokens(key).as_deref(), Some([_])) || !is_point(key) {
-                self.bad_name(key, "a point, which is a capital letter with digits", span, &path);
+                self.bad_name(key, "a point, which is an upper-case letter with digits", span, &path);
                 continue;
             }
             let Some(mass) = self.number(value, Some(Dimension::MASS), &path) else { continue };
@@ -125,7 +125,7 @@ impl<'a> Reader<'a> {
 
     pub(super) fn bad_name(&mut self, name: &str, what: &str, span: Span, path: &Path<'_>) {
         let d = Diagnostic::new("M060", format!("`{}` does not name {what}", shorten(name)))
-            .help("a point is a capital letter with digits after it (`A`, `C1`), a vector a small letter (`u`, `v2`); a part is named by its points and vectors (`DC1wv`)")
+            .help("a point is an upper-case letter with optional digits (`A`, `C1`), a vector a lower-case letter (`u`, `v2`); a part is named by its points and vectors (`DC1wv`)")
             .at(path.to_string());
         self.problem(d, span);
     }
@@ -136,7 +136,7 @@ impl<'a> Reader<'a> {
         if vector {
             let v = Vector3::from(x);
             if v.norm() < 1e-12 {
-                let d = Diagnostic::new("M105", format!("the vector `{name}` has length zero and so no direction"));
+                let d = Diagnostic::new("M105", format!("the vector `{name}` has length zero and therefore no direction"));
                 self.problem(d.help("give a direction; its length does not matter").at(path.to_string()), span);
                 return;
             }
@@ -149,7 +149,7 @@ impl<'a> Reader<'a> {
         });
         if parts.local(k, part).is_some() {
             let d = Diagnostic::new("M060", format!("`{name}` appears twice in the name of a part"));
-            self.problem(d.help("name every point and vector of a part once").at(path.to_string()), span);
+            self.problem(d.help("name each point and vector of a part only once").at(path.to_string()), span);
             return;
         }
         parts.items[k].on.push((part, x));
@@ -213,7 +213,7 @@ impl<'a> Reader<'a> {
     fn dyna(&mut self, dimension: usize, node: Option<&Node>, key: &str, span: Span, path: &Path<'_>) -> Option<BodySpec> {
         let Some(node) = node else {
             let d = Diagnostic::new("M043", format!("the part `{}` lacks `Dyna`", shorten(key)))
-                .help("give `Dyna: [[centre of mass], mass, inertia]`; for a light part small ones");
+                .help("give `Dyna: [[centre of mass], mass, inertia]`, small values for a light part");
             self.problem(d.at(path.to_string()), span);
             return None;
         };

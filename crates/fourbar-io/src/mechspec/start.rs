@@ -120,7 +120,7 @@ impl Reader<'_> {
             let Some((k, component)) = self.item_or_component(parts, name, span, &at) else { continue };
             let item = &parts.items[k];
             if item.vector || item.on.iter().any(|(p, _)| *p == GROUND) {
-                let why = if item.vector { "is a vector: only points can be held" } else { "is fixed anyway" };
+                let why = if item.vector { "is a vector: only points can be held" } else { "is already fixed" };
                 let d =
                     Diagnostic::new("M062", format!("`{}` {why}", item.name)).help("remove it here; hold points of the same part instead");
                 self.problem(d.at(at.to_string()), span);
@@ -208,9 +208,9 @@ impl Reader<'_> {
             let some: Vec<String> = lost.iter().take(5).map(|k| format!("`{k}`")).collect();
             let d = Diagnostic::new(
                 "W060",
-                format!("no position is known of any point of {}: assembly starts from the origin", some.join(", ")),
+                format!("no point of {} has a known position: assembly starts from the origin", some.join(", ")),
             )
-            .help("give `positions` of its points under `ProblemData`, at least roughly: they decide which of several assemblies is found")
+            .help("give `positions` of its points under `ProblemData`, at least approximately: they determine which of several assembly modes is found")
             .at("ProblemData.positions")
             .names(lost.iter().map(|k| k.to_string()));
             self.warn(d);
@@ -305,7 +305,7 @@ fn rotation(pairs: &[(V, V)], size: f64) -> Matrix3<f64> {
         return Matrix3::identity();
     }
     if svd.singular_values[second] <= 1e-12 * size {
-        // A rod: the shortest turn, half a turn about any axis across it where they point opposite ways.
+        // A rod: the shortest rotation, half a turn about any perpendicular axis if they point in opposite directions.
         let (l, w) = (v_t.row(first).transpose(), u.column(first).into_owned());
         let across = some_across(&l);
         return Rotation3::rotation_between(&l, &w).map_or_else(

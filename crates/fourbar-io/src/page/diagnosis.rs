@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 /// Entries that are listed before the rest is only counted.
 const SHOWN: usize = 12;
-/// Up to this many bodies the rank is decided here; beyond, the run's own count of redundant rows is told.
+/// Up to this many bodies the rank is computed here; beyond that, the run's count of redundant rows is reported.
 const EXAMINED: usize = 150;
 
 /// A section of the panel.

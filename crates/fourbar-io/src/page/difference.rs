@@ -39,7 +39,7 @@ fn common(a: &[f64], b: &[f64]) -> Vec<(usize, usize)> {
     list
 }
 
-/// Takes `second - first` at the times both have; `None` where they have fewer than two. `time` is the number of the time
+/// Takes `second - first` at the times both have; `None` if they have fewer than two. `time` is the number of the time
 /// base that the page gives to them, `others` the number of results that are compared.
 pub fn difference(
     model: &Model,

@@ -55,7 +55,7 @@ impl Block {
         self.views.len() - 1
     }
 
-    /// Floats in groups of so many; their least and largest values where they are requested.
+    /// Floats in groups of the given size; with their smallest and largest values if requested.
     fn floats(&mut self, values: &[f32], group: usize, bounds: bool, target: Option<u32>) -> usize {
         let bytes: Vec<u8> = values.iter().flat_map(|x| x.to_le_bytes()).collect();
         let view = self.view(&bytes, target);
@@ -209,7 +209,7 @@ fn shown(model: &Model, id: BodyId, folder: Option<&Path>, warnings: &mut Vec<Di
                 }
             }
             (Shape::Mesh { file, .. }, None) => {
-                let message = format!("the mesh `{file}` of `{}` is not shown: the mechanism has no folder to find it in", b.name);
+                let message = format!("the mesh `{file}` of `{}` is not shown: the mechanism has no folder in which to find it", b.name);
                 warnings
                     .push(Diagnostic::new("W080", message).name(&b.name).help("save the mechanism to a file in the folder of its meshes"));
             }

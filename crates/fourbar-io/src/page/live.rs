@@ -9,7 +9,7 @@ use fourbar::study::Study;
 use serde_json::{Value, json};
 use std::path::Path;
 
-/// The engine as WebAssembly, packed by gzip; empty where the program was built without it.
+/// The engine as WebAssembly, packed by gzip; empty if the program was built without it.
 static ENGINE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/engine.wasm.gz"));
 
 /// The file of a live page.

@@ -132,7 +132,7 @@ pub fn data(model: &Model, folder: Option<&Path>, results: &[Shown<'_>]) -> Resu
                 }
                 None => p
                     .left_out
-                    .push("it has no output times in common with the first result: differences are only as fine as this page".into()),
+                    .push("it has no output times in common with the first result: differences have only the accuracy of this page".into()),
             }
         }
         left_out.push(p.left_out);
@@ -258,7 +258,7 @@ fn finite(model: &Model, r: &Shown<'_>) -> Result<Option<(Table, RunSummary)>, D
         );
         return Err(Diagnostic::new("U013", message)
             .name(body)
-            .help("the run failed from its start on, or its rows were changed: run it again"));
+            .help("the run failed at its start, or its rows were changed: run it again"));
     }
     let mut table = r.table.clone();
     table.columns.iter_mut().for_each(|c| c.truncate(rows));

@@ -18,7 +18,7 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::path::Path;
 
-/// What drawing needs besides the model.
+/// What drawing needs in addition to the model.
 pub struct Drawing<'a> {
     /// Folder of the mesh files; without it they are omitted with a warning.
     pub folder: Option<&'a Path>,
@@ -125,7 +125,7 @@ impl<'a> Drawing<'a> {
 
     fn mesh(&mut self, body: &str, file: &str, scale: f64, stand: &Isometry3<f64>) -> Result<Option<Value>, Diagnostic> {
         let Some(folder) = self.folder else {
-            let message = format!("the mesh `{file}` of `{body}` is not shown: the mechanism has no folder to find it in");
+            let message = format!("the mesh `{file}` of `{body}` is not shown: the mechanism has no folder in which to find it");
             self.warnings
                 .push(Diagnostic::new("W080", message).name(body).help("save the mechanism to a file in the folder of its meshes"));
             return Ok(None);
@@ -146,7 +146,7 @@ impl<'a> Drawing<'a> {
     }
 }
 
-/// How a mesh stands in the body frame.
+/// Pose of a mesh in the body frame.
 fn stand(at: &V3, orientation: &Orientation) -> Isometry3<f64> {
     let matrix = orientation.matrix().unwrap_or_else(Matrix3::identity);
     let turn = UnitQuaternion::from_rotation_matrix(&Rotation3::from_matrix_unchecked(matrix));
@@ -239,7 +239,7 @@ fn force(model: &Model, name: &str, f: &Force) -> Value {
     out
 }
 /// The normal of the plane in which all bodies move: that of all joints, or of those that alone connect every body with the ground. A pin in
-/// a slot leaves more freedom by itself, which the other joints take away.
+/// a slot alone leaves more freedom, which the other joints remove.
 pub(super) fn plane(model: &Model, topology: &Topology) -> Option<Vector3<f64>> {
     if topology.planar.is_some() {
         return topology.planar;

@@ -14,7 +14,7 @@ const WHOLE_BYTES: usize = 3_000_000;
 const COLUMN_BYTES: usize = 3_300_000;
 /// Fewest samples that are kept of anything.
 const FEWEST: usize = 200;
-/// Most samples of the poses: more the eye cannot tell.
+/// Largest number of pose samples: more would not be visible.
 const MOST_POSES: usize = 2000;
 /// Most samples of thinned-out columns.
 const MOST: usize = 4000;
@@ -165,7 +165,7 @@ pub fn pack(model: &Model, table: &Table, poses: &Poses<'_>, results: usize) -> 
     let mut kept = Kept::at_most(n, room.min(MOST_POSES));
     let mut fastest = poses.fastest(&kept);
     if fastest.1 > TURN && kept.step > 1 {
-        // Fast bodies need more samples than the eye; as many as there is room for.
+        // Fast bodies need more samples than are visible; as many as fit are used.
         let step = ((kept.step as f64 * TURN / fastest.1).floor() as usize).max(1);
         kept = Kept::every(n, step.max(Kept::at_most(n, room).step));
         fastest = poses.fastest(&kept);
@@ -234,7 +234,7 @@ pub fn choose(model: &Model, table: &Table, most: usize) -> (Vec<usize>, usize) 
     let mut ranked: Vec<(usize, usize)> = Vec::new();
     for (k, name) in table.names.iter().enumerate() {
         let parts: Vec<&str> = name.split('.').collect();
-        // What tells most comes first; accelerations last.
+        // The most informative columns come first, accelerations last.
         let class = match parts.as_slice() {
             ["t"] => continue,
             [body, "r" | "p", _] if bodies.contains(body) => continue,

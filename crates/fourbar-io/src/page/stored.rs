@@ -28,7 +28,7 @@ pub fn read_stored(path: &Path) -> Result<Stored, Diagnostic> {
     let folder = rows.parent().unwrap_or(Path::new(""));
     let table = read_table(path)?;
     let object = |path: PathBuf| read_bounded(&path, MAX_JSON).ok().and_then(|bytes| serde_json::from_slice::<Value>(&bytes).ok());
-    // What belongs to rows that stand beside an older result stands beside as well.
+    // Files that belong to rows stored next to an older result are stored there too.
     let beside = rows.extension().is_some_and(|e| e == PART);
     let own = |name: &str| if beside { part(&folder.join(name)) } else { folder.join(name) };
     let summary = object(own(SUMMARY));

@@ -72,7 +72,7 @@ impl From<&Report> for RunSummary {
 }
 
 impl RunSummary {
-    /// What a `summary.json` tells; what it does not hold stays empty.
+    /// The contents of a `summary.json`; missing entries stay empty.
     pub fn from_summary(s: &Value) -> Self {
         let text = |v: &Value| v.as_str().unwrap_or_default().to_string();
         let texts = |v: &Value| v.as_array().map_or(Vec::new(), |a| a.iter().filter_map(|x| x.as_str().map(String::from)).collect());

@@ -28,7 +28,7 @@ const RIGHT: f64 = 16.0;
 const TOP: f64 = 40.0;
 const BOTTOM: f64 = 52.0;
 
-/// Where a text stands relative to its place.
+/// Position of a text relative to its anchor.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Anchor {
     Start,
@@ -109,7 +109,7 @@ fn equal([w, h]: [f64; 2], [x0, x1]: [f64; 2], [y0, y1]: [f64; 2]) -> ([f64; 2],
     (around(x0, x1, wide), around(y0, y1, high))
 }
 
-/// Lays out curves over a common abscissa named `x`; `None` where nothing is finite.
+/// Lays out curves over a common abscissa named `x`; `None` if no value is finite.
 pub(super) fn picture(title: &str, x: (&str, &str), y: (&str, &str), scale: Scale, curves: &[Curve<'_>]) -> Option<Vec<Mark>> {
     let [w, h] = scale.size();
     let (across, up) = if scale.compact { (4, 5) } else { (8, 6) };

@@ -6,17 +6,17 @@ use crate::disk::MARK;
 use tiny_skia::{Color, FillRule, LineJoin, Paint, Path, PathBuilder, Pixmap, Stroke, Transform};
 use ttf_parser::{Face, GlyphId, OutlineBuilder};
 
-/// DejaVu Sans, Latin and Greek letters; its licence stands beside it.
+/// DejaVu Sans, Latin and Greek letters; its licence is stored next to it.
 static FONT: &[u8] = include_bytes!("dejavu-sans.ttf");
 /// Pixels for each unit of the layout, so that the picture is sharp in print.
 const SCALE: f32 = 2.0;
 
-/// Paints curves over a common abscissa named `x`; `None` where nothing is finite.
+/// Paints curves over a common abscissa named `x`; `None` if no value is finite.
 pub fn png(title: &str, x: (&str, &str), curves: &[Curve<'_>]) -> Option<Vec<u8>> {
     png_scaled(title, x, ("", ""), Scale::default(), curves)
 }
 
-/// The same with a name for the ordinate, and axes as `scale` says.
+/// As above, with a name for the ordinate, and axes as `scale` says.
 pub fn png_scaled(title: &str, x: (&str, &str), y: (&str, &str), scale: Scale, curves: &[Curve<'_>]) -> Option<Vec<u8>> {
     let marks = picture(title, x, y, scale, curves)?;
     let [w, h] = scale.size().map(|v| (v as f32 * SCALE) as u32);
@@ -52,7 +52,7 @@ pub fn png_scaled(title: &str, x: (&str, &str), y: (&str, &str), scale: Scale, c
 /// Bytes of the signature and of the header, which come first in every PNG.
 const HEAD: usize = 33;
 
-/// The picture with a chunk of text that says who made it, so that a later one may replace it.
+/// The picture with a text chunk that names its program, so that a later one may replace it.
 pub(crate) fn signed(mut png: Vec<u8>) -> Vec<u8> {
     let body = [b"tEXtSoftware\0", MARK.as_bytes()].concat();
     let chunk = [&(body.len() as u32 - 4).to_be_bytes()[..], &body, &crc(&body).to_be_bytes()].concat();

@@ -1,22 +1,22 @@
-//! Curves as an SVG picture: thin lines, quiet grid, colours that colour-blind people can tell apart.
+//! Curves as an SVG picture: thin lines, quiet grid, colours that colour-blind people can distinguish.
 
 use super::Curve;
 use super::picture::{Anchor, Mark, Scale, picture};
 use crate::disk::MARK;
 use std::fmt::Write;
 
-/// Draws curves over a common abscissa named `x`; `None` where nothing is finite.
+/// Draws curves over a common abscissa named `x`; `None` if no value is finite.
 pub fn svg(title: &str, x: (&str, &str), curves: &[Curve<'_>]) -> Option<String> {
     svg_marked(title, x, ("", ""), Scale::default(), curves)
 }
 
-/// The same with axes as `scale` says.
+/// As above, with axes as `scale` says.
 pub fn svg_marked(title: &str, x: (&str, &str), y: (&str, &str), scale: Scale, curves: &[Curve<'_>]) -> Option<String> {
-    // The picture says who made it, so that a later one may replace it.
+    // The picture names its program, so that a later one may replace it.
     svg_scaled(title, x, y, scale, curves).map(|s| s.replacen('\n', &format!("\n<desc>{MARK}</desc>\n"), 1))
 }
 
-/// The same with a name for the ordinate, and axes as `scale` says.
+/// As above, with a name for the ordinate, and axes as `scale` says.
 pub fn svg_scaled(title: &str, x: (&str, &str), y: (&str, &str), scale: Scale, curves: &[Curve<'_>]) -> Option<String> {
     let marks = picture(title, x, y, scale, curves)?;
     let [w, h] = scale.size();
@@ -65,7 +65,7 @@ fn hex([r, g, b]: &[u8; 3]) -> String {
     format!("#{r:02x}{g:02x}{b:02x}")
 }
 
-/// A text as it is in XML.
+/// A text escaped for XML.
 pub(crate) fn escaped(text: &str) -> String {
     text.chars()
         .map(|c| match c {

@@ -17,7 +17,7 @@ pub struct TextPlot<'a> {
     pub equal: bool,
 }
 
-/// Draws a curve; empty where there is nothing finite to draw.
+/// Draws a curve; empty if there is nothing finite to draw.
 pub fn text_plot(plot: &TextPlot<'_>, x: &[f64], y: &[f64]) -> String {
     let (Some((mut x0, mut x1)), Some((mut y0, mut y1))) = (range(x.iter()), range(y.iter())) else { return String::new() };
     let (columns, rows) = (2 * plot.width.max(2), 4 * plot.height.max(2));

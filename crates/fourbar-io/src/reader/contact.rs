@@ -30,7 +30,7 @@ impl Reader<'_> {
                         let message = format!("contact `{}` has both `between` and `{key}`", x.name);
                         self.conflict(
                             message,
-                            &format!("`{key}` belongs into a side: `between: [{{body: B, {key}: ...}}, ...]`"),
+                            &format!("`{key}` belongs in a side: `between: [{{body: B, {key}: ...}}, ...]`"),
                             x.span_of(key),
                             path,
                         );

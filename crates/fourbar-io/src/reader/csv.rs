@@ -115,7 +115,7 @@ pub(crate) fn read(text: &str, columns: &[Column; 2]) -> Result<Vec<Row>, Fault>
     Ok(rows)
 }
 
-/// The last decimal place that the larger values of a table are written to, as a number such as 1e-4; zero where they have all
+/// The last decimal place that the larger values of a table are written to, as a number such as 1e-4; zero if they have all
 /// the digits that numbers have.
 fn last_place(y: &[f64]) -> f64 {
     let size = y.iter().fold(0.0_f64, |m, y| m.max(y.abs()));
@@ -130,7 +130,7 @@ fn last_place(y: &[f64]) -> f64 {
     least.map_or(0.0, |p| 10f64.powi(p))
 }
 
-/// Fewer points than this are too few to tell rounding from shape.
+/// With fewer points, rounding cannot be distinguished from shape.
 const ENOUGH: usize = 12;
 /// Fourth differences of rounded numbers are at most eight times the last place; below twice that it is rounding that bends the curve.
 const FOURTH: f64 = 16.0;

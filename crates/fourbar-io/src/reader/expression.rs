@@ -59,7 +59,7 @@ const OTHER_UNITS: &[(&str, &str)] = &[
     ("amps", "A"),
 ];
 
-/// What an expression may use besides parameters.
+/// What an expression may use in addition to parameters.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Scope {
     /// Nothing.
@@ -85,7 +85,7 @@ struct Resolver<'r, 'a> {
     variables: Vec<StateVariable>,
     /// Whether the time counts as a plain number, which scales a quantity and leaves its dimension.
     plain_time: bool,
-    /// `None` where one was rejected.
+    /// `None` if one was rejected.
     tables: &'r HashMap<String, Option<Table>>,
     functions: &'r Functions,
     /// A function that must be read first.
@@ -427,7 +427,7 @@ impl<'a> Reader<'a> {
                 ("M023", format!("{function} is: {doc}"))
             }
             E::DivisionByZero => ("M024", "change the parameters, or guard the division with `if(condition, a, b)`".to_string()),
-            E::NotFinite => ("M025", "numbers must be finite and functions stay where they are defined".to_string()),
+            E::NotFinite => ("M025", "numbers must be finite, and functions must be used where they are defined".to_string()),
             E::TooDeep => ("M026", "define parts of it as parameters".to_string()),
             E::TooMany => ("M027", "name fewer functions, or write them shorter".to_string()),
             E::TooLong => ("M027", "define parts of it as parameters".to_string()),

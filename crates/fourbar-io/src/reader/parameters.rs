@@ -113,7 +113,7 @@ impl Parameters {
         };
         self.list.iter().filter_map(value).collect()
     }
-    /// The same with their dimensions, where they have one.
+    /// As above, with their dimensions, where they have one.
     pub fn with_dimensions(&self) -> Vec<super::Fixed> {
         let value = |p: &Parameter| match p.state {
             State::Done(x, d) => Some((p.name.clone(), x, d)),

@@ -146,7 +146,7 @@ pub(super) fn comma_inside(items: &[Node], source: &str) -> Option<String> {
     Some(format!("an expression with a comma must be quoted inside brackets: `'{}'`", shorten(&whole)))
 }
 
-/// The section in which elements of a type stand.
+/// The section that contains elements of a type.
 fn section_of(kind: &str) -> Option<&'static str> {
     let typed = |t: &&'static Table| t.kind == Some(kind) && ["joints", "forces", "constraints"].contains(&t.section);
     crate::keys::keys().into_iter().find(typed).map(|t| t.section)
@@ -192,7 +192,7 @@ impl Reader<'_> {
         Some(parts)
     }
 
-    /// The same with help of its own.
+    /// As above, with a specific help text.
     pub(crate) fn wrong_kind_with(&mut self, node: &Node, expected: &str, help: &str, path: &Path<'_>) {
         let found = node.what(self.source);
         let d = Diagnostic::new("M011", format!("`{}` must be {expected}, not {found}", path.last())).help(help).at(path.to_string());

@@ -30,7 +30,7 @@ pub(crate) struct LooseFrame {
     pub span: Span,
 }
 
-/// What stood behind a key.
+/// The value of a key.
 #[derive(Clone, Debug)]
 pub(crate) enum Value {
     Number(f64),
@@ -104,7 +104,7 @@ impl Record {
     pub fn misspells(&self, key: &str) -> bool {
         self.unknown.iter().any(|word| nearest(word, [key]).is_some())
     }
-    /// Where the value of a key stands.
+    /// Location of the value of a key.
     pub fn span_of(&self, key: &str) -> Span {
         self.values.iter().find(|(k, ..)| *k == key).map_or(self.span, |(_, _, span)| *span)
     }

@@ -415,7 +415,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Whether a joint of a file has an angle; `None` where it has no coordinate, or is not there.
+/// Whether a joint of a file has an angle; `None` if it has no coordinate, or is not there.
 fn has_angle(joints: &[(String, JointSpec)], name: &str) -> Option<bool> {
     let (_, joint) = joints.iter().find(|(n, _)| n == name)?;
     let JointSpec::Pair { kind, .. } = joint else { return None };

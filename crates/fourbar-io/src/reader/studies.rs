@@ -64,7 +64,7 @@ impl Reader<'_> {
     }
 
     fn tolerance(&mut self, key: &Text, node: &Node, path: &Path<'_>) -> Option<ToleranceSpec> {
-        // A parameter is off by something of its own kind.
+        // A tolerance has the dimension of its parameter.
         let dimension = self.parameters.dimension(key.get(self.source));
         if let Content::Scalar(_) = &node.content {
             return self.number(node, dimension, path).map(ToleranceSpec::PlusMinus);

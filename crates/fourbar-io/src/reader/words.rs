@@ -29,7 +29,7 @@ pub(super) const TYPES: &[(&str, &str)] = &[
     ("stl", "mesh"),
 ];
 
-/// Keys by the words of others: those that stand for another key of the same group. Only words that the group knows are proposed.
+/// Keys by the words of other programs: synonyms of another key of the same group. Only words that the group knows are proposed.
 const KEYS: &[(&str, &[&str])] = &[
     ("bodies", &["links", "parts", "elements", "members", "rigid_bodies"]),
     ("joints", &["connections", "pins", "hinges"]),

@@ -2,7 +2,7 @@
 //!
 //! While a sweep runs, rows are appended to `cases.csv.part` as they come, one whole line at a time; when all cases are there, they are
 //! written in the order of their numbers. A sweep that is killed is continued from the case numbers that are present, and ends with the
-//! same bytes. Shards of a sweep have files of their own (`shard-2-of-8.csv`), which are merged into `cases.csv`. Cases that were computed
+//! same bytes. Shards of a sweep have separate files (`shard-2-of-8.csv`), which are merged into `cases.csv`. Cases that were computed
 //! elsewhere come in as parts, Parquet files named by their first case and the hash of the plan.
 
 use super::parts::{self, is_part};
@@ -110,9 +110,9 @@ pub struct CaseRow {
     pub time: Option<f64>,
     /// Names in it.
     pub names: String,
-    /// What it says.
+    /// Its text.
     pub message: String,
-    /// The measures; not a number where there are none.
+    /// The measures; not a number if there are none.
     pub measures: Vec<f64>,
 }
 
@@ -153,7 +153,7 @@ impl CaseRow {
         out
     }
 
-    /// Reads a line of a table with so many parameters and measures.
+    /// Reads a line of a table with the given numbers of parameters and measures.
     pub fn parse(line: &str, parameters: usize, measures: usize) -> Option<Self> {
         let cells = split(line)?;
         if cells.len() != 6 + parameters + measures {
@@ -181,7 +181,7 @@ fn quoted(text: &str) -> String {
     if text.contains([',', '"']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.into() }
 }
 
-/// The cells of a line; `None` where a quote is not closed.
+/// The cells of a line; `None` if a quote is not closed.
 fn split(line: &str) -> Option<Vec<String>> {
     let (mut cells, mut cell, mut quotes) = (Vec::new(), String::new(), false);
     let mut chars = line.chars().peekable();
@@ -200,7 +200,7 @@ fn split(line: &str) -> Option<Vec<String>> {
     (!quotes).then_some(cells)
 }
 
-/// The rows of a file, an unfinished last line omitted, and the length of what was read.
+/// The rows of a file without an incomplete last line, and the length of the valid part.
 fn rows_of(path: &Path, plan: &SweepPlan) -> Result<(Vec<CaseRow>, u64), Diagnostic> {
     let spoilt = |why: String| {
         Diagnostic::new("U433", format!("`{}` does not belong to the plan in its folder: {why}", path.display()))
@@ -322,7 +322,7 @@ impl SweepFolder {
         [resume, force, parquet]: [bool; 3],
     ) -> Result<Self, Diagnostic> {
         if parquet {
-            // Whoever requires what cannot be had is told before anything is computed.
+            // Impossible requests are rejected before anything is computed.
             parquet::available()?;
         }
         std::fs::create_dir_all(path).map_err(|e| unwritable(path, &e))?;

@@ -37,14 +37,14 @@ pub struct Checkpoint {
     pub wall_time: f64,
     /// Smallest and largest values and sums the summary needs, by name.
     pub totals: serde_json::Value,
-    /// The state of the analysis, in its own words; none where it starts again from the beginning.
+    /// The state of the analysis, in its own format; `None` if it starts again from the beginning.
     pub state: Option<String>,
 }
 
 /// Key of the hash over everything else.
 const CHECKSUM: &str = "checksum";
 
-/// Writes a checkpoint in one go.
+/// Writes a checkpoint at once.
 pub fn write_checkpoint(folder: &Path, checkpoint: &Checkpoint) -> Result<(), Diagnostic> {
     let mut value =
         serde_json::to_value(checkpoint).map_err(|e| Diagnostic::new("U003", format!("the checkpoint cannot be written: {e}")))?;
@@ -52,7 +52,7 @@ pub fn write_checkpoint(folder: &Path, checkpoint: &Checkpoint) -> Result<(), Di
     write_json(&folder.join(CHECKPOINT), &value)
 }
 
-/// Reads the checkpoint of a result folder. One that was changed since it was written, by hand or by a fault of the disk, is rejected.
+/// Reads the checkpoint of a result folder. One that was changed since it was written, manually or by a disk error, is rejected.
 pub fn read_checkpoint(folder: &Path) -> Result<Checkpoint, Diagnostic> {
     let path = folder.join(CHECKPOINT);
     let text = read_text_bounded(&path, MAX_JSON).map_err(|e| {

@@ -19,7 +19,7 @@ pub fn matches(pattern: &str, name: &str) -> bool {
             None => return false,
         }
     }
-    // What follows the last star must stand at the end.
+    // The text after the last star must be at the end.
     if open_end { last.is_empty() || name.ends_with(last) && name.len() >= first.len() + last.len() } else { rest.is_empty() }
 }
 

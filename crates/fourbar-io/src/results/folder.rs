@@ -1,6 +1,6 @@
-//! A result folder: whose it is, who writes into it, and how a new result takes the place of an older one.
+//! A result folder: its owner, its writers, and how a new result replaces an older one.
 //!
-//! A folder belongs to one mechanism file. While a run lasts, its files stand beside their places (`trajectory.csv.part`), under a
+//! A folder belongs to one mechanism file. While a run lasts, its files have temporary names (`trajectory.csv.part`), under a
 //! lock; when it has ended they are moved there together. A run that does not reach its end never replaces a complete result.
 
 use super::beside::{MODEL, side_files};
@@ -102,7 +102,7 @@ pub fn inspect(folder: &Path, claim: &Claim<'_>) -> Result<Standing, Diagnostic>
 /// The same for whoever has the lock.
 fn look(folder: &Path, claim: &Claim<'_>) -> Result<Standing, Diagnostic> {
     let there = |name: &str| std::fs::symlink_metadata(folder.join(name)).is_ok();
-    // Another run may write its files just now: what was not there when it was read, but is now, is read again.
+    // Another run may be writing its files at this moment: files that appeared since are read again.
     let read = |name: &str, of: fn(&Value) -> Option<Owner>| {
         (0..3).find_map(|_| {
             let found = json_of(&folder.join(name)).as_ref().and_then(of);
@@ -338,7 +338,7 @@ impl ResultFolder {
         std::fs::write(&beside, text).map_err(|e| unwritable(&beside, &e))
     }
 
-    /// Puts the rows as Parquet beside their place too; `facts` are told of them.
+    /// Also writes the rows as Parquet; `facts` are stored as metadata.
     pub fn put_parquet(&mut self, units: impl Fn(&str) -> String, facts: Value) -> Result<(), Diagnostic> {
         let mut table = read_table(&self.rows())?;
         table.units = table.names.iter().map(|n| units(n)).collect();
@@ -365,7 +365,7 @@ impl ResultFolder {
             write_json(&part(&self.path.join(SUMMARY)), summary)?;
             return Ok(Kept::Beside);
         }
-        // The summary goes first and comes last: no summary ever stands beside rows that it does not speak of.
+        // The summary is removed first and written last: no summary is ever next to rows that it does not describe.
         let text = self.path.join(SUMMARY);
         let beside = part(&text);
         write_json(&beside, summary)?;

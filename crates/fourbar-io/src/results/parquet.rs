@@ -1,6 +1,6 @@
 //! Tables as Parquet: one flat schema, units and meanings of the columns in the metadata of the file.
 //!
-//! Under the key `fourbar` stands the description of the columns as JSON, as in `schema.json` of a sweep; under `PANDAS_ATTRS` the units by
+//! The key `fourbar` contains the description of the columns as JSON, as in `schema.json` of a sweep; under `PANDAS_ATTRS` the units by
 //! name, which pandas puts into `attrs`. Numbers that are not there are null. Without the feature `parquet` every call is rejected.
 
 use super::Table;
@@ -15,7 +15,7 @@ pub const DESCRIPTION: &str = "fourbar";
 pub enum Cells {
     /// Whole numbers.
     Integers(Vec<i64>),
-    /// Numbers; what is not a number is null.
+    /// Numbers; NaN becomes null.
     Numbers(Vec<f64>),
     /// Texts; an empty one is null.
     Texts(Vec<String>),
@@ -57,7 +57,7 @@ pub fn read(bytes: Vec<u8>) -> Result<(Vec<Column>, Value), Diagnostic> {
     Ok((columns, serde_json::from_str(&description).unwrap_or_default()))
 }
 
-/// A table of numbers, such as a trajectory, as a file; `facts` are told of it besides its columns.
+/// A table of numbers, such as a trajectory, as a file; `facts` are stored as metadata in addition to its columns.
 pub fn write_table(table: &Table, facts: Value) -> Result<Vec<u8>, Diagnostic> {
     let columns: Vec<Column> = table.names.iter().zip(&table.columns).map(|(n, c)| Column::numbers(n, c.clone())).collect();
     let mut description = facts;
@@ -223,7 +223,7 @@ mod file {
         Ok((columns, metadata))
     }
 
-    /// Values at the places where they are.
+    /// Values at their positions.
     fn spread<T>(values: Vec<T>, there: &[bool], missing: impl Fn() -> T) -> Vec<T> {
         let mut values = values.into_iter();
         there.iter().map(|there| if *there { values.next().unwrap_or_else(&missing) } else { missing() }).collect()

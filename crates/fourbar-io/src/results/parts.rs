@@ -111,7 +111,7 @@ impl SweepFolder {
         Ok(n)
     }
 
-    /// Takes parts away whose rows all stand in the finished table.
+    /// Removes parts whose rows are all in the finished table.
     pub(super) fn take_parts_away(&self, written: &BTreeMap<usize, CaseRow>) -> Result<(), Diagnostic> {
         for file in Self::files(&self.path) {
             let part = file.file_name().and_then(|n| n.to_str()).is_some_and(is_part);

@@ -7,7 +7,7 @@ use fourbar::Diagnostic;
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
-/// Named columns of numbers, with units where a summary tells them.
+/// Named columns of numbers, with units if a summary gives them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Table {
     /// Names of the columns.
@@ -134,7 +134,7 @@ impl<R: BufRead> Lines<R> {
     }
 }
 
-/// The file that holds the rows of a result: a folder's trajectory, or the rows of a run in it that has not ended; else the file itself.
+/// The file that holds the rows of a result: a folder's trajectory, or the rows of a run in it that has not ended; otherwise the file itself.
 pub fn trajectory_of(result: &Path) -> PathBuf {
     if !result.is_dir() {
         return result.into();

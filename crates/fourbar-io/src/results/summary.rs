@@ -7,7 +7,7 @@ use fourbar::trajectory::Column;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-/// What the summary says about the rows.
+/// The part of the summary that describes the rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Totals {
     /// Rows so far.
@@ -25,10 +25,10 @@ pub struct Totals {
     /// Work at the last row, and the largest amount of work of any row.
     #[serde(default)]
     pub work: [f64; 2],
-    /// Largest change of energy minus work since the first row, what events have taken away aside.
+    /// Largest change of energy minus work since the first row, what events have removed aside.
     #[serde(default)]
     pub imbalance: f64,
-    /// Energy that events have taken away by the last row.
+    /// Energy that events have removed by the last row.
     #[serde(default)]
     pub lost: f64,
 }
@@ -38,7 +38,7 @@ pub struct Totals {
 pub struct Watched {
     energy: usize,
     work: usize,
-    /// What events have taken away, where there are events.
+    /// What events have removed, where there are events.
     lost: Option<usize>,
     /// The first of three.
     error: usize,
@@ -71,7 +71,7 @@ impl Totals {
     }
 }
 
-/// A run that has ended, and what it was a run of.
+/// A run that has ended, with its mechanism and study.
 #[derive(Clone, Debug)]
 pub struct RunFacts<'a> {
     /// How the mechanism file is called.

@@ -88,7 +88,7 @@ impl CsvWriter {
         Ok(w)
     }
 
-    /// Continues a file after its first `length` bytes, which hold `rows` rows; what is behind them is cut off.
+    /// Continues a file after its first `length` bytes, which contain `rows` rows; the rest is cut off.
     pub fn resume(path: &Path, chosen: Vec<usize>, rows: usize, length: u64) -> Result<Self, Diagnostic> {
         let failed = |e: std::io::Error| unwritable(path, &e);
         let mut file = OpenOptions::new().write(true).open(path).map_err(failed)?;

@@ -1,6 +1,6 @@
 //! The tree of a file in the form in which large ones are written, without the detour over events.
 //!
-//! Blocks of `key: value` on lines of their own, flow lists and groups that end on their line, plain words of letters, digits and `_ . + -`,
+//! Blocks of `key: value` on separate lines, flow lists and groups that end on their line, plain words of letters, digits and `_ . + -`,
 //! quoted texts without escapes. Everything else, however harmless, is left to the parser of the whole language, and so is every error: this
 //! reader either gives exactly the tree that [`Tree::events`](super::Tree::events) would give, or nothing.
 
@@ -29,12 +29,12 @@ struct Quick<'a> {
     entries: Vec<(Text, Node)>,
 }
 
-/// The root of a text of at most `most` keys and values; `None` where the text is not of this form.
+/// The root of a text of at most `most` keys and values; `None` if the text is not of this form.
 pub(super) fn parse(source: &str, most: usize) -> Option<Node> {
     Quick::new(source, most, false).root()
 }
 
-/// The same with empty groups for the elements of large sections, which [`element`] reads again when their turn comes. The whole text is
+/// As above, with empty groups for the elements of large sections, which [`element`] reads again when their turn comes. The whole text is
 /// examined: what is here is of this form.
 pub(super) fn sketch(source: &str, most: usize) -> Option<Node> {
     Quick::new(source, most, true).root()
@@ -164,7 +164,7 @@ impl Quick<'_> {
             let line = self.at;
             let next = self.spaces();
             if self.at == self.text.len() {
-                // Spaces at the end would be a line of their own.
+                // Spaces at the end would be a separate line.
                 if next > 0 {
                     return None;
                 }

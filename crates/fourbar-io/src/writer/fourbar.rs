@@ -335,7 +335,7 @@ fn curve(c: &CurveSpec) -> Group {
     g
 }
 
-/// An expression of time, in quotes where it is more than a number.
+/// An expression of time, quoted unless it is a number.
 fn time(e: &Expr) -> String {
     expression(e, &[StateVariable::Time], "length")
 }
@@ -465,7 +465,7 @@ fn force(f: &ForceSpec) -> Group {
     g
 }
 
-/// A table with its points: a written file stands alone.
+/// A table with its points: a written file is self-contained.
 fn table(t: &TableSpec) -> Group {
     let mut g = Group::default();
     // Numbers are SI, which the units of the dimensions are.

@@ -44,7 +44,7 @@ impl Group {
     pub fn list(&mut self, key: &str, x: &[f64]) -> &mut Self {
         self.put(key, list(x))
     }
-    /// Only where it says something: defaults are omitted.
+    /// Defaults are omitted.
     pub fn unless_zero(&mut self, key: &str, x: &[f64]) -> &mut Self {
         if x.iter().any(|x| *x != 0.0) { if let [x] = x { self.number(key, *x) } else { self.list(key, x) } } else { self }
     }

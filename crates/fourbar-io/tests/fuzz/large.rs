@@ -22,7 +22,7 @@ fn urdf(n: usize) -> String {
     text + "</robot>\n"
 }
 
-/// The same with poses in the model and bounds of efforts.
+/// As above, with poses in the model and bounds of efforts.
 fn sdf(n: usize) -> String {
     let mut text = String::from(
         "<sdf version=\"1.7\">\n<model name=\"tree\">\n  <link name=\"link_0\"/>\n  \

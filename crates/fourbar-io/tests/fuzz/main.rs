@@ -97,7 +97,7 @@ fn fail(name: &str, text: &str, problem: &str) -> ! {
 
 /// Runs cases one after the other; one that fails is saved and named with its seed.
 ///
-/// The checks tell how far a case got. At least one case in `rare` must get to the end, else the cases test the first line of defence only.
+/// The checks report how far a case got. At least one case in `rare` must reach the end, otherwise only the first checks are tested.
 fn run(name: &str, mut make: impl FnMut(&mut Random) -> String, check: fn(&str) -> Depth, rare: u64) {
     let (cases, first) = (setting("FOURBAR_FUZZ_CASES", CASES), setting("FOURBAR_FUZZ_SEED", 1));
     let worker = Worker::new(check);

@@ -37,7 +37,7 @@ fn a_driven_rod_moves_as_its_function_says() {
     let mut k = Kinematics::new(&model, &start).unwrap_or_else(|d| panic!("{d}"));
     for t in (1..=250).map(|k| 0.01 * k as f64) {
         k.step_to(t).unwrap_or_else(|d| panic!("{d}"));
-        // The angle of y from -z is pi/2 + pi/4 cos 2t: the rod stands at pi/4 cos 2t from the vertical.
+        // The angle of y from -z is pi/2 + pi/4 cos 2t: the rod is at pi/4 cos 2t from the vertical.
         let a = std::f64::consts::FRAC_PI_4 * (2.0 * t).cos();
         let r = k.state.q[1].r;
         assert!((r.y - 2.0 * a.sin()).abs() < 1e-9 && (r.z + 2.0 * a.cos()).abs() < 1e-9 && r.x.abs() < 1e-9, "{t}: {r}");

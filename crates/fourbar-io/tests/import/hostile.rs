@@ -49,7 +49,7 @@ fn deep_and_wide_files_are_refused_in_time() {
 
 #[test]
 fn very_many_attributes_are_refused_in_time() {
-    // Whether an attribute stands there twice is asked of all pairs of them.
+    // Duplicate attributes are searched for among all pairs.
     let list = |n: usize| (0..n).map(|k| format!(" a{k}=''")).collect::<String>();
     for (many, large) in [(1_000_000, false), (9_000_000, true)] {
         let d = refused_with(&format!("<robot name='r'><link{}/></robot>", list(many)), large);
@@ -113,7 +113,7 @@ fn rows_of_frames_and_of_joints_that_follow_each_other_may_be_long() {
     let body = |k: usize| loaded.spec.bodies.iter().find(|(name, _)| *name == format!("l{k}")).expect("a link").1.at[0];
     assert!(body(1) == 0.0 && (body(2) - 0.1).abs() < 1e-12 && (body(3) - 0.15).abs() < 1e-12 && (body(n) - 0.2).abs() < 1e-12);
     assert!(clock.elapsed() < Duration::from_secs(4), "{:?}", clock.elapsed());
-    // Rings of both are told.
+    // Circular references of both kinds are reported.
     let ring: String = (0..500).map(|k| format!("<frame name='f{k}' attached_to='f{}'/>", (k + 1) % 500)).collect();
     assert_eq!(
         refused(&format!("<sdf version='1.7'><model name='m'>{ring}<link name='a'><pose relative_to='f3'/></link></model></sdf>")),

@@ -68,7 +68,7 @@ fn geoms_weigh_what_their_shapes_weigh() {
     let (mass, _, J) = solid("<geom type='ellipsoid' size='1 2 3' mass='5'/>");
     assert_eq!(mass, 5.0);
     assert!((J[(2, 2)] - (1.0 + 4.0)).abs() < 1e-13);
-    // A group outside of the range has no mass.
+    // A group outside the range has no mass.
     let text = "<mujoco><compiler inertiagrouprange='0 1'/><worldbody><body name='a'><freejoint/><geom size='1' mass='1'/><geom size='1' mass='9' group='3'/></body></worldbody></mujoco>";
     assert_eq!(body(&model(&read(text)), "a").mass, 1.0);
 }
@@ -149,7 +149,7 @@ fn equalities_close_loops_and_couple_joints() {
     };
     near(at(0), [2.0, 1.0, 0.0]);
     near(at(1), [2.0, 1.0, 0.0]);
-    // j1 turns, j4 follows with -3 and stands 0.25 beyond its reference of 0.1; j5 is held at 0.4.
+    // j1 turns, j4 follows with -3 and is 0.25 beyond its reference of 0.1; j5 is held at 0.4.
     near(body(&m, "wheel").A * Vector3::x(), [0.25f64.cos(), 0.25f64.sin(), 0.0]);
     near(body(&m, "still").A * Vector3::x(), [0.4f64.cos(), 0.4f64.sin(), 0.0]);
     assert_eq!(mobility(&m).0, 2);
@@ -409,9 +409,9 @@ fn a_pendulum_stops_at_its_limit() {
 #[test]
 fn limits_that_the_start_or_the_joint_does_not_allow_are_listed() {
     for (joint, why) in [
-        ("name='j' range='10 30'", "the start, 0, lies beyond them"),
-        ("name='j' type='slide' range='-2 -1'", "the start, 0, lies beyond them"),
-        ("name='j' limited='true' range='0 0'", "they leave no room"),
+        ("name='j' range='10 30'", "the start, 0, is outside them"),
+        ("name='j' type='slide' range='-2 -1'", "the start, 0, is outside them"),
+        ("name='j' limited='true' range='0 0'", "they leave no range"),
         ("name='j' type='ball' range='0 30'", "no single coordinate"),
     ] {
         let text = format!("<mujoco><worldbody><body><joint {joint}/><geom size='0.1'/></body></worldbody></mujoco>");
@@ -442,7 +442,7 @@ fn sites_that_are_apart_by_the_digits_of_the_file_are_one_point() {
     assert!((gap(&far) - 1e-3).abs() < 1e-12);
 }
 
-/// Coefficients beyond the first make springs and dampers nonlinear, a tendon with two lengths is slack between them: this is told.
+/// Coefficients beyond the first make springs and dampers nonlinear, a tendon with two lengths is slack between them: this is reported.
 #[test]
 fn nonlinear_coefficients_are_listed() {
     let text = |joint: &str, tendon: &str| {
@@ -480,7 +480,7 @@ fn sizes_and_masses_of_geoms_are_positive() {
         let e = read_model(&text, &ReadOptions::default()).expect_err("refused");
         assert!(e.code().0 == "M651" && e.cause().line() > 0, "{geom}: {e}");
     }
-    // Planes and meshes have no size of their own.
+    // Planes and meshes have no size.
     world("<geom type='plane'/><body><joint/><geom size='0.1' density='0'/><inertial mass='1' pos='0 0 1' diaginertia='1 1 1'/></body>");
 }
 

@@ -1,4 +1,4 @@
-//! Formats of other programs: what small files of every feature become, held against closed forms; hostile files.
+//! Formats of other programs: small files for every feature, compared with closed forms; hostile files.
 #![allow(non_snake_case)]
 
 mod asmt;

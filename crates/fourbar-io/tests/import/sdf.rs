@@ -21,7 +21,7 @@ fn frames_joints_and_loops_are_where_the_file_puts_them() {
     let loaded = read(RING);
     let m = model(&loaded);
     assert_eq!(m.gravity.z, -9.0);
-    // The model stands one metre up; the first link points along y, the others follow it.
+    // The model is one metre above the origin; the first link points along y, the others follow it.
     near(body(&m, "a").r, [1.0, 0.5, 1.0]);
     near(body(&m, "b").r, [1.0, 1.0, 1.0]);
     near(body(&m, "c").r, [2.0, 1.0, 1.0]);

@@ -215,7 +215,7 @@ fn a_motor_on_a_joint_that_is_not_there_is_listed_and_messages_have_one_order() 
     assert!(said[0].contains("`joint_0`, `joint_1`, `joint_2`") && said.iter().all(|s| *s == said[0]), "{}", said[0]);
 }
 
-/// A largest effort without a motor, and bounds that are not given, are told.
+/// A largest effort without a motor, and missing bounds, are reported.
 #[test]
 fn limits_that_bound_nothing_are_told() {
     let text = |limit: &str, more: &str| {
@@ -232,7 +232,7 @@ fn limits_that_bound_nothing_are_told() {
         ("<limit effort='5' velocity='1'/>", motor, vec!["W451"]),
     ] {
         let loaded = read(&text(limit, more));
-        let own = |w: &&fourbar::Diagnostic| w.message.contains("largest effort") || w.message.contains("without bounds");
+        let own = |w: &&fourbar::Diagnostic| w.message.contains("largest effort") || w.message.contains("without limits");
         let told: Vec<&str> = loaded.warnings.iter().filter(own).map(|w| w.code.0).collect();
         assert_eq!(told, expected, "{limit} {more}");
     }

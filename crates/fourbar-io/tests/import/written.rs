@@ -29,7 +29,7 @@ fn tree(loops: bool) -> ModelSpec {
         ],
         joints: vec![
             ("ja".into(), pair(PairKind::Revolute, "ground", "a", [0.5, 0.0, 0.0], [0.0, 1.0, 0.3])),
-            // The other way round: the base hangs on the moving body.
+            // In reverse: the base is the child of the moving body.
             ("jb".into(), pair(PairKind::Revolute, "b", "a", [1.5, 0.2, 0.0], [1.0, 0.1, 0.3])),
             ("jc".into(), pair(PairKind::Prismatic, "b", "c", [2.0, 1.0, 0.0], [0.0, 1.0, 1.0])),
             ("jd".into(), pair(PairKind::Revolute, "ground", "d", [0.0, -1.0, 0.0], [1.0, 0.0, 0.0])),

@@ -1,9 +1,9 @@
-//! The XML of the importers: what a value stands for, and where mistakes are.
+//! The XML of the importers: meaning of values, and locations of errors.
 
 use super::*;
 use fourbar::Diagnostic;
 
-/// A robot of one hinge; `more` stands before its end.
+/// A robot of one hinge; `more` is inserted before its end.
 fn robot(more: &str) -> String {
     format!(
         "<robot name='r'>\n<link name='a'/>\n<link name='b'><inertial><mass value='1'/><inertia ixx='1' iyy='1' izz='1'/></inertial></link>\n\
@@ -21,21 +21,21 @@ fn what_is_not_well_formed_is_named_with_its_place() {
     // What follows the fifth line, and what is said about which column of it.
     for (more, column, words) in [
         ("<x", 1, "a tag is not closed"),
-        ("<x>", 4, "`</robot>` stands where `</x>` is expected"),
-        ("<x></y></x>", 4, "`</y>` stands where `</x>` is expected"),
+        ("<x>", 4, "found `</robot>` where `</x>` is expected"),
+        ("<x></y></x>", 4, "found `</y>` where `</x>` is expected"),
         ("<1x/>", 2, "cannot be a name"),
         ("< x/>", 2, "the name of an element is expected"),
         ("<x a/>", 5, "`=` is expected"),
         ("<x a=1/>", 6, "stands in quotes"),
         ("<x a='1/>", 6, "a value is not closed"),
         ("<x a='1'b='2'/>", 9, "a blank is expected"),
-        ("<x a='1' a='2'/>", 13, "`a` stands there twice"),
+        ("<x a='1' a='2'/>", 13, "`a` is given twice"),
         ("<x a='<'/>", 7, "write `&lt;`"),
         ("<x a='1 & 2'/>", 9, "write `&amp;`"),
-        ("<x a='&nothing;'/>", 7, "`&nothing;` stands for nothing"),
-        ("<x a='&#0;'/>", 7, "`&#0;` stands for nothing"),
+        ("<x a='&nothing;'/>", 7, "`&nothing;` is not defined"),
+        ("<x a='&#0;'/>", 7, "`&#0;` is not defined"),
         ("<x/ >", 4, "`>` is expected"),
-        ("<x>]]></x>", 4, "`]]>` stands in a text"),
+        ("<x>]]></x>", 4, "`]]>` occurs in a text"),
         ("<!-- ", 1, "a comment is not closed"),
         ("<x>\u{1}</x>", 4, "a control character"),
     ] {
@@ -47,8 +47,8 @@ fn what_is_not_well_formed_is_named_with_its_place() {
     for (text, line, column, words) in [
         ("<robot name='r'>\n<link name='a'/>\n", 1, 1, "`<robot>` is not closed"),
         ("<robot/>\n<robot/>", 2, 1, "a second outermost element"),
-        ("<robot/>\n  x", 2, 3, "outside of the outermost element"),
-        ("<robot/></robot>", 1, 9, "`</robot>` closes nothing"),
+        ("<robot/>\n  x", 2, 3, "outside the outermost element"),
+        ("<robot/></robot>", 1, 9, "`</robot>` does not close anything"),
     ] {
         let d = refused(text);
         assert!(d.code.0 == "M650" && d.message.contains(words), "{text}: {d}");

@@ -26,7 +26,7 @@ pub struct BlockPattern {
     /// Offsets of the diagonal block and of those below it, column by column; behind them what of a column its updates meet, where that is
     /// not the column from its top.
     pub(super) places: Vec<u32>,
-    /// Where each node's rows stand in the caller's vector.
+    /// Positions of each node's rows in the caller's vector.
     pub(super) caller_row: Vec<usize>,
     pub(super) values: usize,
     pub(super) rows: usize,
@@ -39,7 +39,7 @@ impl BlockPattern {
         Self::with_negative(sizes, neighbours, &[], 0)
     }
 
-    /// The same with `negative` nodes at the end whose pivots are negative definite, where node `i` is eliminated after all of
+    /// As above, with `negative` nodes at the end whose pivots are negative definite, where node `i` is eliminated after all of
     /// `before[i]`.
     pub fn with_negative(sizes: &[usize], neighbours: &[Vec<u32>], before: &[Vec<u32>], negative: usize) -> Self {
         let n = sizes.len();
@@ -110,7 +110,7 @@ impl BlockPattern {
         targets.resize(below.len(), 0);
         for k in (0..n).rev() {
             let range = start[k]..start[k + 1];
-            // Fill is closed under elimination: the next column has all rows of this one, and none besides if there are no more of them.
+            // Fill is closed under elimination: the next column has all rows of this one, and none in addition if there are no more of them.
             let alike = below.get(range.start).is_some_and(|&i| !range.is_empty() && i as usize == k + 1)
                 && start[k + 2] - start[k + 1] + 1 == range.len();
             for a in range.clone() {

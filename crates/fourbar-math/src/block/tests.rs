@@ -48,7 +48,7 @@ fn grid(side: usize) -> Vec<Vec<u32>> {
 
 #[test]
 fn lists_of_blocks_grow_no_faster_than_the_factor() {
-    // A clique has as many pairs of rows as the third power of its size.
+    // The number of pairs of rows of a clique grows with the third power of its size.
     for n in [50, 400] {
         let clique: Vec<Vec<u32>> = (0..n).map(|i| (0..n as u32).filter(|&j| j != i as u32).collect()).collect();
         let pattern = BlockPattern::new(&vec![1; n], &clique);

@@ -67,7 +67,7 @@ fn smallest_first(sizes: &[usize], neighbours: &[Vec<u32>], before: &[Vec<u32>])
 }
 
 /// The same elimination, in the order in which a walk through its tree leaves the nodes: those that a node takes up come right before it,
-/// and so do their values in memory. Minimum degree by itself goes around the whole matrix many times, and every visit finds the values
+/// and so do their values in memory. Minimum degree alone traverses the whole matrix many times, and every visit finds the values
 /// gone from the cache where the matrix is large. Fill and operations are the same.
 fn postordered(order: Vec<usize>, mut columns: Vec<Vec<u32>>, before: &[Vec<u32>]) -> (Vec<usize>, Vec<Vec<u32>>) {
     const NONE: usize = usize::MAX;

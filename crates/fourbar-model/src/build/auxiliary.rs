@@ -22,7 +22,7 @@ impl Builder<'_> {
                     Diagnostic::new("M600", format!("the range of input `{name}` goes from {} to {}", number(low), number(high)))
                         .at(format!("{path}.range"))
                         .name(name)
-                        .help("give the least value first: `range: [-2, 2]`"),
+                        .help("give the smaller value first: `range: [-2, 2]`"),
                 );
             } else if i.default < low || i.default > high {
                 let message = format!("input `{name}` starts at {}, which is not in its range", number(i.default));
@@ -76,7 +76,7 @@ impl Builder<'_> {
         None
     }
 
-    /// The value of a drive in time; `None` where it reads what it may not.
+    /// The value of a drive as a function of time; `None` if it reads anything that is not allowed.
     pub(super) fn drive_value(&mut self, path: &str, d: &DriveSpec) -> Option<TimeFunction> {
         let twice = d.quantity == DriveQuantity::Acceleration;
         if d.inputs.is_empty() && !twice {

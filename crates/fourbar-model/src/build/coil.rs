@@ -26,8 +26,8 @@ impl Builder<'_> {
                 continue;
             }
             if *mass < 0.0 {
-                let d = Diagnostic::new("M102", format!("spring `{name}` has mass {mass} kg; a mass is not negative"));
-                self.error(d.at(path).name(name).help("give a positive mass, or leave it out"));
+                let d = Diagnostic::new("M102", format!("spring `{name}` has mass {mass} kg; a mass must not be negative"));
+                self.error(d.at(path).name(name).help("give a positive mass, or omit it"));
                 continue;
             }
             let spring = model.forces.iter().enumerate().find_map(|(k, (n, f))| match f {
@@ -43,7 +43,7 @@ impl Builder<'_> {
     fn coil(&mut self, model: &mut Model, name: &str, mass: f64, (spring, ends): (usize, [PointOn; 2]), normal: Option<Vector3<f64>>) {
         let made = ["end1", "end2", "coil", "weld1", "weld2", "line1", "line2", "middle", "level"].map(|part| format!("{name}-{part}"));
         if let Some(taken) = made.iter().find(|n| self.is_taken(n)) {
-            let d = Diagnostic::new("M100", format!("the name `{taken}` is needed for the mass of spring `{name}`"));
+            let d = Diagnostic::new("M100", format!("the name `{taken}` is reserved for the mass of spring `{name}`"));
             self.error(d.at(format!("forces.{name}")).name(taken).help("rename the element of that name, or the spring"));
             return;
         }
@@ -55,7 +55,7 @@ impl Builder<'_> {
         let along = b.0 - a.0;
         if along.norm() < 1e-9 * model.length {
             let d = Diagnostic::new("M116", format!("the ends of spring `{name}`, which has a mass, coincide at the start"));
-            self.error(d.at(format!("forces.{name}")).name(name).help("draw it with a length, or leave its mass out"));
+            self.error(d.at(format!("forces.{name}")).name(name).help("draw it with a length, or omit its mass"));
             return;
         }
         let [end1, end2, coil, weld1, weld2, line1, line2, middle, level] = made;

@@ -20,7 +20,7 @@ const RESTITUTION: f64 = 0.3;
 const LEAST_RESTITUTION: f64 = 0.01;
 /// Most spots of one contact: beyond, `among` is the way.
 const MOST_SPOTS: usize = 200_000;
-/// Speed of approach, m/s, where the drawing tells none.
+/// Approach speed, m/s, if the drawing does not determine one.
 const SPEED: f64 = 1.0;
 
 /// A side on one body.
@@ -87,13 +87,13 @@ impl Builder<'_> {
                     return None;
                 }
                 if *radius <= 0.0 {
-                    self.error(bad_number(path, "radius", *radius, "balls that touch each other have a positive radius, in metres"));
+                    self.error(bad_number(path, "radius", *radius, "balls that touch each other must have a positive radius, in metres"));
                     return None;
                 }
                 let ball = |b: &BodyId| Ball { body: b.index(), s: v3(at) - model.bodies[b.index()].com, radius: *radius };
                 let balls: Vec<Ball> = bodies.iter().filter(|b| **b != BodyId::GROUND).map(ball).collect();
                 if balls.len() < 2 {
-                    let d = Diagnostic::new("M151", "balls among each other are at least two").at(format!("{path}.among"));
+                    let d = Diagnostic::new("M151", "`among` needs at least two balls").at(format!("{path}.among"));
                     self.error(d.help("name more bodies, or use `between`"));
                     return None;
                 }
@@ -121,7 +121,7 @@ impl Builder<'_> {
                 }
                 if spots.is_empty() {
                     let d = Diagnostic::new("M107", "both sides of the contact are on the same body").at(format!("{path}.between"));
-                    self.error(d.help("a contact is between two different bodies"));
+                    self.error(d.help("a contact must be between two different bodies"));
                     return None;
                 }
                 Some(Spots::Listed(spots))
@@ -192,12 +192,13 @@ impl Builder<'_> {
         if fits(b.1, a.1) {
             return self.spots_of(model, path, b, a, true);
         }
-        let d = Diagnostic::new("M150", format!("{} and {} have no contact", a.1.name(), b.1.name())).at(format!("{path}.between"));
+        let d = Diagnostic::new("M150", format!("contact between {} and {} is not supported", a.1.name(), b.1.name()))
+            .at(format!("{path}.between"));
         // Between its corners an edge would pass through the curve.
         let help = if (polygon(a.1) && curve(b.1)) || (curve(a.1) && polygon(b.1)) {
             "use `plane` for a flat edge, `corners` where corners alone touch, or a `curve` for the whole outline"
         } else {
-            "these pairs are known: balls and points on planes, balls, hollow balls, curves and polygons; corners and boxes on planes, curves and polygons; polygons on planes and polygons; rims on planes; curves on planes and curves; all but planes inside a hollow box"
+            "the supported pairs are: balls and points on planes, balls, hollow balls, curves and polygons; corners and boxes on planes, curves and polygons; polygons on planes and polygons; rims on planes; curves on planes and curves; all but planes inside a hollow box"
         };
         self.error(d.help(help));
         None
@@ -206,7 +207,7 @@ impl Builder<'_> {
     fn spots_of(&mut self, model: &Model, path: &str, a: Placed<'_>, b: Placed<'_>, swapped: bool) -> Option<Vec<Spot>> {
         let com = |id: BodyId| model.bodies[id.index()].com;
         let corner = |p: &V3, radius: f64| First::Ball { s: v3(p) - com(a.0), radius };
-        // Point of the first body that tells on which side of a curve it is drawn.
+        // Point of the first body that determines on which side of a curve it is drawn.
         let firsts: Vec<First> = match a.1 {
             SideForm::Ball { at, radius, .. } => vec![corner(at, *radius)],
             SideForm::Corners { points, radius } => points.iter().map(|p| corner(p, *radius)).collect(),
@@ -288,7 +289,7 @@ impl Builder<'_> {
         }
         let R = so3::frame_from_z(&area.normalize());
         if points.iter().any(|p| R.column(2).dot(&(p - middle)).abs() > 1e-6 * size) {
-            return bad(self, "is not in one plane");
+            return bad(self, "does not lie in one plane");
         }
         let flat: Vec<Vector2<f64>> = points.iter().map(|p| R.tr_mul(&(p - middle)).xy()).collect();
         let turn = |k: usize| {
@@ -296,7 +297,7 @@ impl Builder<'_> {
             (b - a).perp(&(c - b)) / (b - a).norm().max(1e-300) / (c - b).norm().max(1e-300)
         };
         if (0..flat.len()).any(|k| (flat[k] - flat[(k + 1) % flat.len()]).norm() < 1e-9 * size) {
-            return bad(self, "has two corners in one place");
+            return bad(self, "has two coincident corners");
         }
         if (0..flat.len()).any(|k| turn(k) < -1e-9) {
             return bad(self, "is not convex");
@@ -315,9 +316,9 @@ impl Builder<'_> {
             }
         }
         if let Some(e) = c.restitution.filter(|e| !(0.0..=1.0).contains(e)) {
-            self.error(bad_number(path, "restitution", e, "bodies part with 0 to 1 times the speed at which they met"));
+            self.error(bad_number(path, "restitution", e, "bodies separate with 0 to 1 times their approach speed"));
         } else if let (Some(e), Some(_)) = (c.restitution.filter(|e| *e < LEAST_RESTITUTION), c.stiffness) {
-            let help = "a compliant contact gives back at least 0.01 of the speed: choose that or more, or leave `stiffness` out for a rigid contact";
+            let help = "the restitution of a compliant contact must be at least 0.01; omit `stiffness` for a rigid contact";
             self.error(bad_number(path, "restitution", e, help));
         }
         if let Some(n) = c.exponent.filter(|n| *n < 1.0 || *n > 10.0) {
@@ -329,7 +330,7 @@ impl Builder<'_> {
                 [("exponent", c.exponent.is_some()), ("law", c.law.is_some()), ("speed", c.speed.is_some()), ("friction.speed", slip)];
             for (key, _) in unused.iter().filter(|u| u.1) {
                 let d = Diagnostic::new("M154", format!("`{key}` belongs to a compliant contact, and this one is rigid"));
-                self.error(d.at(format!("{path}.{key}")).help("give a `stiffness` in N/m^exponent, or leave the key out"));
+                self.error(d.at(format!("{path}.{key}")).help("give a `stiffness` in N/m^exponent, or omit the key"));
             }
         }
         let f = c.friction.unwrap_or(FrictionSpec { coulomb: 0.0, fixed: None, speed: None });
@@ -337,7 +338,12 @@ impl Builder<'_> {
         for (key, x) in numbers.iter().filter_map(|(k, x)| x.map(|x| (*k, x))) {
             let at = format!("{path}.friction.{key}");
             if self.finite(&at, &[x]) && (x < 0.0 || (key == "speed" && x == 0.0)) {
-                self.error(bad_number(&format!("{path}.friction"), key, x, "coefficients are not negative, and the speed is positive"));
+                self.error(bad_number(
+                    &format!("{path}.friction"),
+                    key,
+                    x,
+                    "coefficients must not be negative, and the speed must be positive",
+                ));
             }
         }
         if let Some(fixed) = f.fixed.filter(|x| *x < f.coulomb) {
@@ -353,7 +359,7 @@ impl Builder<'_> {
 }
 
 fn bad_number(path: &str, key: &str, x: f64, help: &str) -> Diagnostic {
-    Diagnostic::new("M152", format!("{key} is {}, which a contact cannot have", number(x))).at(format!("{path}.{key}")).help(help)
+    Diagnostic::new("M152", format!("{key} is {}, which is not allowed for a contact", number(x))).at(format!("{path}.{key}")).help(help)
 }
 
 /// Whether a name is like a pattern, in which `*` represents any characters.

@@ -42,7 +42,7 @@ impl Builder<'_> {
                 let plane = format!("curves.{name}.plane");
                 let good = points.iter().all(|p| self.finite(&path, p)) && self.finite(&plane, at);
                 let z = self.direction(&format!("{plane}.normal"), normal)?;
-                // Left out: x of the frame, or y where the normal is near x.
+                // Left out: x of the frame, or y if the normal is close to x.
                 let x = x.unwrap_or(if z.x.abs() < 0.9 { [1.0, 0.0, 0.0] } else { [0.0, 1.0, 0.0] });
                 let R = self.frame_with_x(&plane, &z, &x)?;
                 good.then(|| (v3(at), R, points.iter().map(|p| Vector2::new(p[0], p[1])).collect::<Vec<_>>()))?
@@ -77,7 +77,7 @@ impl Builder<'_> {
         let size = points.iter().fold(0.0_f64, |m, p| m.max((p - middle).norm()));
         if eigen.eigenvalues[order[1]] <= (FLAT * size).powi(2) {
             self.error(
-                Diagnostic::new("M643", format!("the points of curve `{name}` lie on one straight line, which is in no one plane"))
+                Diagnostic::new("M643", format!("the points of curve `{name}` lie on one straight line, which does not define a plane"))
                     .at(path)
                     .name(name)
                     .help("give points of two numbers with a `plane`, or use a point-on-line joint"),
@@ -96,7 +96,7 @@ impl Builder<'_> {
                 )
                 .at(path)
                 .name(name)
-                .help("only planar curves are known: give points in one plane"),
+                .help("only planar curves are supported: give points in one plane"),
             );
             return None;
         }

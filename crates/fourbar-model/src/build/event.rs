@@ -35,7 +35,11 @@ impl Builder<'_> {
         };
         if of.is_some_and(|of| j.coordinate(of).is_none()) {
             let message = format!("joint `{name}` is {} and has no coordinate to limit", j.kind.name());
-            return refuse(self, message, "joints with an angle or a distance have limits, and `distance` and `point-on-plane` joints");
+            return refuse(
+                self,
+                message,
+                "joints with an angle or a distance can have limits, as can `distance` and `point-on-plane` joints",
+            );
         }
         if l.min.is_none() && l.max.is_none() && l.speed_min.is_none() && l.speed_max.is_none() {
             return refuse(self, format!("the limits of `{name}` are empty"), "give `min`, `max`, `speed_min` or `speed_max`");
@@ -45,7 +49,7 @@ impl Builder<'_> {
                 && low >= high
             {
                 let message = format!("the limits of `{name}` leave nothing between {} and {}", number(low), number(high));
-                return refuse(self, message, "the least value comes first");
+                return refuse(self, message, "give the smaller value first");
             }
         }
         let e = l.restitution.unwrap_or(0.0);
@@ -53,7 +57,7 @@ impl Builder<'_> {
             return refuse(
                 self,
                 format!("restitution {} of `{name}` is not between 0 and 1", number(e)),
-                "0 stops, 1 gives all speed back",
+                "0 stops the joint, 1 reverses its full speed",
             );
         }
         let drawn = match &j.kind {
@@ -78,7 +82,7 @@ impl Builder<'_> {
                 _ => {
                     return refuse(
                         self,
-                        format!("joint `{name}` takes one limit"),
+                        format!("joint `{name}` accepts only one limit"),
                         "`max` of a distance is a rope, `min` keeps points apart; a point over a plane has `min: 0`",
                     );
                 }
@@ -136,8 +140,8 @@ impl Builder<'_> {
         if stiffness <= 0.0 || exponent < 1.0 || l.damping.is_some_and(|d| d < 0.0) || l.speed.is_some_and(|v| v <= 0.0) {
             return refuse(
                 self,
-                format!("the springy limits of `{name}` have an impossible number"),
-                "`stiffness` and `speed` are positive, `damping` is not negative, `exponent` is at least 1",
+                format!("the springy limits of `{name}` have an invalid number"),
+                "`stiffness` and `speed` must be positive, `damping` not negative, `exponent` at least 1",
             );
         }
         let damping = match (l.damping, l.restitution, l.speed) {
@@ -185,7 +189,9 @@ impl Builder<'_> {
             let rearm = event.rearm.unwrap_or(0.0);
             if !(rearm.is_finite() && rearm >= 0.0) {
                 let d = Diagnostic::new("M133", format!("`rearm` of event `{name}` is {}", number(rearm)));
-                self.error(d.at(at("rearm")).name(name).help("it is how far the expression has to return, which is not negative"));
+                self.error(
+                    d.at(at("rearm")).name(name).help("it is the distance by which the expression must return, and must not be negative"),
+                );
             }
             let mut actions = Vec::new();
             for (k, action) in event.actions.iter().enumerate() {
@@ -275,7 +281,7 @@ impl Builder<'_> {
                 } else if let Some(k) = model.forces.iter().position(|(n, _)| n == name) {
                     if model.coils.iter().any(|c| c.spring == k) {
                         let d = Diagnostic::new("M134", format!("spring `{name}` has a mass and cannot be switched"));
-                        self.error(d.at(path).names([event.to_string(), name.clone()]).help("leave its mass out"));
+                        self.error(d.at(path).names([event.to_string(), name.clone()]).help("omit its mass"));
                         return false;
                     }
                     out.push(Action::Force(k, on));

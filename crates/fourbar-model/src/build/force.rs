@@ -94,7 +94,7 @@ impl Resolve<'_, '_> {
         self.builder.finite(&at, x)
     }
 
-    /// A number of a key that may not be negative.
+    /// A number of a key that must not be negative.
     pub fn not_negative(&mut self, key: &str, x: f64) -> Option<f64> {
         if x < 0.0 {
             let d = Diagnostic::new("M116", format!("{key} {x} is negative"));
@@ -116,7 +116,7 @@ impl Resolve<'_, '_> {
         self.builder.find_joint(&at, name)
     }
 
-    /// The joint itself, rejected where it has not what is needed.
+    /// The joint itself, rejected if it lacks the required coordinate.
     pub fn fitting(&mut self, joint: usize, has: &str, help: &str, good: impl Fn(&Joint) -> bool) -> Option<usize> {
         let j = &self.model.joints[joint];
         if !good(j) {
@@ -126,7 +126,7 @@ impl Resolve<'_, '_> {
         Some(joint)
     }
 
-    /// A joint by name that has what is needed.
+    /// A joint by name that has the required coordinate.
     pub fn joint(&mut self, name: &str, has: &str, help: &str, good: impl Fn(&Joint) -> bool) -> Option<usize> {
         let joint = self.known_joint(name)?;
         self.fitting(joint, has, help, good)

@@ -184,7 +184,7 @@ impl Builder<'_> {
                 Diagnostic::new("M116", format!("the length of `{name}` is negative"))
                     .at(format!("{path}.length"))
                     .name(name)
-                    .help("give a positive length, or leave it out to keep it as drawn"),
+                    .help("give a positive length, or omit it to keep the drawn length"),
             );
             return None;
         }
@@ -297,7 +297,7 @@ impl Builder<'_> {
                 )
                 .at(format!("{path}.radius"))
                 .names([name.to_string(), curve.to_string()])
-                .help("take a smaller follower, the other side, or a smoother curve: cut by this follower it would be undercut"),
+                .help("choose a smaller follower, the other side, or a smoother curve: a cam cut for this follower would be undercut"),
             );
             return None;
         }
@@ -405,7 +405,7 @@ impl Builder<'_> {
                 );
                 return None;
             }
-            // The frame of the base, carried over to the carrier as drawn.
+            // The frame of the base, converted to the carrier as drawn.
             let (base, body) = (&model.bodies[bodies[0].index()], &model.bodies[c.index()]);
             F = Frame { s: body.A.transpose() * (base.r + base.A * F.s - body.r), R: body.A.transpose() * base.A * F.R };
             bodies = [c, bodies[1]];

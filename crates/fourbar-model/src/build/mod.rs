@@ -1,4 +1,4 @@
-//! From the author's statement to a checked model. Everything that is wrong is collected and said in one go.
+//! From the author's statement to a checked model. Everything that is wrong is collected and said at once.
 
 mod auxiliary;
 mod coil;
@@ -179,13 +179,13 @@ impl<'a> Builder<'a> {
                             .help("names start with a letter or `_` and continue with letters, digits, `_` and `-`"),
                     );
                 } else if matches!(section, "inputs" | "states") && KNOWN_WORDS.contains(&name.as_str()) {
-                    let d = Diagnostic::new("M101", format!("`{name}` has a meaning in expressions already"));
+                    let d = Diagnostic::new("M101", format!("`{name}` already has a meaning in expressions"));
                     self.error(d.at(&path).name(name).help("choose another name for the input or state"));
                 } else if RESERVED.contains(&name.as_str()) {
                     self.error(
                         Diagnostic::new("M101", format!("`{name}` is a reserved word"))
                             .at(&path)
-                            .help(format!("choose another name; these are taken: {}", RESERVED.map(|r| format!("`{r}`")).join(", "))),
+                            .help(format!("choose another name; these are reserved: {}", RESERVED.map(|r| format!("`{r}`")).join(", "))),
                     );
                 }
                 if let Some(other) = seen.insert(name, section) {
@@ -229,10 +229,10 @@ impl<'a> Builder<'a> {
         let at = |key: &str| format!("bodies.{name}.{key}");
         if self.finite(&at("mass"), &[s.mass]) && s.mass <= 0.0 {
             self.error(
-                Diagnostic::new("M102", format!("body `{name}` has mass {} kg; a mass is positive", s.mass))
+                Diagnostic::new("M102", format!("body `{name}` has mass {} kg; a mass must be positive", s.mass))
                     .at(at("mass"))
                     .name(name)
-                    .help("give a positive mass; for a light part a small one"),
+                    .help("give a positive mass, a small one for a light part"),
             );
         }
         for (key, x) in [("at", &s.at), ("com", &s.com), ("velocity", &s.velocity), ("omega", &s.omega)] {
@@ -279,7 +279,7 @@ impl<'a> Builder<'a> {
                 Diagnostic::new("M103", format!("body `{name}` has a negative principal inertia ({} kg m^2)", number(e[0])))
                     .at(path)
                     .name(name)
-                    .help("principal values are positive, or zero for a point mass and about the axis of a thin rod"),
+                    .help("principal values must be positive, or zero for a point mass and about the axis of a thin rod"),
             );
         } else if e[2] > e[0] + e[1] + slack {
             self.error(
@@ -493,7 +493,7 @@ fn ground() -> Body {
     }
 }
 
-/// Root mean square distance of joint points from the centres of mass they move; one metre where there is none.
+/// Root mean square distance of joint points from the centres of mass they move; one metre if there are none.
 fn characteristic_length(model: &Model) -> f64 {
     let points = model.joints.iter().flat_map(|j| [(j.bodies[0], j.F.s), (j.bodies[1], j.M.s)]);
     let (mut sum, mut count) = (0.0, 0);

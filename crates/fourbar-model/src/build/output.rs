@@ -7,17 +7,18 @@ use crate::model::*;
 use crate::spec::*;
 use fourbar_math::piecewise::SplineError;
 
-/// What is wrong with the points of a table; `place` states which point is meant, in words that fit where it is written.
+/// Errors of the points of a table; `place` describes the point in terms of its source.
 pub fn table_problem(name: &str, error: SplineError, place: impl Fn(usize) -> String) -> Diagnostic {
     let d = match error {
         SplineError::TooFew(least) => Diagnostic::new("M620", format!("the table `{name}` has fewer than {least} points"))
             .help("a spline needs three points, one that repeats four, the last being the first one again"),
-        SplineError::NotRising(k) => {
-            Diagnostic::new("M621", format!("the table `{name}` does not rise in x: {} is not beyond the one before it", place(k)))
-                .help("sort the points by x and remove repeated ones")
-        }
+        SplineError::NotRising(k) => Diagnostic::new(
+            "M621",
+            format!("the x values of table `{name}` do not increase: {} is not larger than the previous one", place(k)),
+        )
+        .help("sort the points by x and remove repeated ones"),
         SplineError::NotFinite(k) => Diagnostic::new("M622", format!("the table `{name}` has no finite value: {}", place(k)))
-            .help("every x and y is a finite number"),
+            .help("every x and y must be a finite number"),
         SplineError::NotClosed => Diagnostic::new("M623", format!("the table `{name}` repeats, but its last value is not its first one"))
             .help("end it with the first value again, at the x where the period ends; or choose other `ends`"),
     };
@@ -59,7 +60,7 @@ impl Builder<'_> {
     }
 }
 
-/// A table may not hide a function that every expression knows.
+/// A table must not hide a function that every expression knows.
 pub fn table_name_taken(name: &str) -> Diagnostic {
     Diagnostic::new("M624", format!("the table `{name}` has the name of a function"))
         .at(format!("tables.{name}"))

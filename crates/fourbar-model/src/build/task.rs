@@ -17,8 +17,8 @@ impl Builder<'_> {
                 self.error(d.at(format!("{at}.point")).name(name).help(help));
             }
             if let Err(why) = path.functions() {
-                let d = Diagnostic::new("U411", format!("the path `{name}` leads nowhere: {why}"));
-                self.error(d.at(&at).name(name).help("give `x`, `y` or `z` as functions of `t`, or points `through` which it goes"));
+                let d = Diagnostic::new("U411", format!("the path `{name}` is not valid: {why}"));
+                self.error(d.at(&at).name(name).help("give `x`, `y` or `z` as functions of `t`, or points `through` which it passes"));
             }
             for joint in &path.keep {
                 self.find_joint(&format!("{at}.keep"), joint);
@@ -49,7 +49,7 @@ impl Builder<'_> {
                 motor.rated.is_none_or(|x| x > 0.0) && motor.limit.is_none_or(|x| x > 0.0) && motor.weight.is_none_or(|x| x > 0.0);
             if !(positive && motor.inertia >= 0.0 && motor.ratio != 0.0 && motor.efficiency > 0.0 && motor.efficiency <= 1.0) {
                 let message = format!("the motor `{name}` has a number out of its range");
-                let help = "`rated`, `limit` and `weight` are positive, `inertia` is not negative, `ratio` is not zero, `efficiency` is above 0 and at most 1";
+                let help = "`rated`, `limit` and `weight` must be positive, `inertia` not negative, `ratio` not zero, `efficiency` above 0 and at most 1";
                 self.error(Diagnostic::new("U411", message).at(&at).name(name).help(help));
             }
         }

@@ -29,7 +29,7 @@ pub(crate) const PAGES: &[Page] = &[
     ),
     page(
         "M624",
-        "A table with a name that is taken",
+        "A table with a name that is already used",
         "A table is called as a function, `lift(x)`, so it may not have the name of a built-in function (`sin`, `max`, `if`) or of a parameter. Choose another name.",
     ),
     page(
@@ -39,13 +39,13 @@ pub(crate) const PAGES: &[Page] = &[
     ),
     page(
         "M626",
-        "A function with a name that is taken",
+        "A function with a name that is already used",
         "Functions, parameters and tables are used by their names in expressions, so no two of them may share one. Choose another name for the function.",
     ),
     page(
         "M627",
         "Circular definition of functions",
-        "A function may use others, in any order, but not itself, directly or through others.\n\n    functions: {a: 2*b, b: a + t}      # a -> b -> a\n\nThe message prints the circle. Write one of its functions without the others.",
+        "A function may use others, in any order, but not itself, directly or through others.\n\n    functions: {a: 2*b, b: a + t}      # a -> b -> a\n\nThe message prints the cycle. Define one of its functions without the others.",
     ),
     page(
         "S620",

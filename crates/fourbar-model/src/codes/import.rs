@@ -60,7 +60,7 @@ pub(crate) const PAGES: &[Page] = &[
     page(
         "M660",
         "An ASMT file that cannot be read",
-        "ASMT is the format in which the assembly workbench of FreeCAD passes an assembly to its solver: lines indented by tabs, a name on one line and its values on the lines below. The message shows what was expected and what was found. A joint of an unsupported type is rejected as well, since the assembly would be a different one without it.",
+        "ASMT is the format in which the assembly workbench of FreeCAD passes an assembly to its solver: lines indented by tabs, a name on one line and its values on the lines below. The message shows what was expected and what was found. A joint of an unsupported type is rejected as well, since without it the assembly would be a different one.",
     ),
     page(
         "M661",

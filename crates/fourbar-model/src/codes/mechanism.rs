@@ -18,7 +18,7 @@ pub(crate) const PAGES: &[Page] = &[
     page!(
         "M101",
         "Not a name",
-        "Names start with a letter or `_` and go on with letters, digits, `_` and `-`. The words `t`, `ground`, `energy` and `error` are taken: they are columns of the results, and `ground` is the world."
+        "Names start with a letter or `_` and continue with letters, digits, `_` and `-`. The words `t`, `ground`, `energy` and `error` are reserved: they are columns of the results, and `ground` is the world."
     ),
     page!(
         "M102",

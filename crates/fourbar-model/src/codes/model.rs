@@ -85,7 +85,7 @@ pub(crate) const PAGES: &[Page] = &[
     page(
         "M016",
         "Not a name",
-        "Names start with a letter or `_` and go on with letters, digits, `_` and `-`. The words `t`, `ground`, `energy` and `error` are taken, and `pi` may not be a parameter.",
+        "Names start with a letter or `_` and continue with letters, digits, `_` and `-`. The words `t`, `ground`, `energy` and `error` are reserved, and `pi` may not be a parameter.",
     ),
     page(
         "M017",

@@ -44,7 +44,7 @@ impl Compliant {
         [whole.select(whole, S::zero()), elastic]
     }
 
-    /// The same while bodies do what [`crate::force::doing`] says, whatever the gap is.
+    /// As above while bodies are in the state [`crate::force::doing`], regardless of the gap.
     pub fn normal_doing<S: Scalar>(&self, gap: S, rate: S, doing: i64) -> [S; 2] {
         let elastic = self.power(-gap) * S::of(self.K);
         match doing {
@@ -65,7 +65,7 @@ impl Compliant {
         self.power(overlap) * overlap * S::of(self.K / (self.n + 1.0))
     }
 
-    /// `overlap^n`; what it is for negative overlaps does not matter.
+    /// `overlap^n`; its value for negative overlaps has no effect.
     fn power<S: Scalar>(&self, overlap: S) -> S {
         if self.n.fract() == 0.0 {
             return overlap.powi(self.n as i32);
@@ -106,7 +106,7 @@ impl Friction {
 /// The damping `chi` times the speed of approach with which the restitution `e` is met, for two bodies without other forces.
 ///
 /// The exact law solves `ln(1 + c) - ln(1 - c e) = c (1 + e)` for `0 < c < 1/e`, which holds for every exponent; the others are the published
-/// shortcuts, which miss the restitution where it is small.
+/// approximations, which are inaccurate for small restitution.
 pub fn damping_factor(law: LawName, e: f64) -> f64 {
     match law {
         LawName::HuntCrossley => 1.5 * (1.0 - e),

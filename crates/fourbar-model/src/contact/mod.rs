@@ -51,7 +51,7 @@ impl Spots {
         }
     }
 
-    /// Gaps are told up to this, m: of balls among each other the largest diameter, of others any.
+    /// Gaps are reported up to this distance, m: the largest diameter for balls among each other, unlimited for others.
     pub fn reach(&self) -> f64 {
         match self {
             Self::Listed(_) => f64::INFINITY,

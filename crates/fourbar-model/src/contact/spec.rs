@@ -33,17 +33,17 @@ impl ContactSpec {
         Self::new(Partners::Between(Box::new([first, second])))
     }
 
-    /// The same with a stiffness, N/m^exponent: a compliant contact.
+    /// As above, with a stiffness, N/m^exponent: a compliant contact.
     pub fn stiffness(self, stiffness: f64) -> Self {
         Self { stiffness: Some(stiffness), ..self }
     }
 
-    /// The same with a restitution.
+    /// As above, with a restitution.
     pub fn restitution(self, e: f64) -> Self {
         Self { restitution: Some(e), ..self }
     }
 
-    /// The same with a coefficient of friction.
+    /// As above, with a coefficient of friction.
     pub fn friction(self, mu: f64) -> Self {
         Self { friction: Some(FrictionSpec { coulomb: mu, fixed: None, speed: None }), ..self }
     }

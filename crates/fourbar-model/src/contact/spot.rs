@@ -90,10 +90,10 @@ pub struct Spot {
     pub swapped: bool,
 }
 
-/// How two bodies stand to each other at a spot.
+/// Relative position of two bodies at a spot.
 #[derive(Clone, Copy, Debug)]
 pub struct Touch<S: Scalar> {
-    /// Distance of the surfaces, negative where they overlap, m.
+    /// Distance of the surfaces, m, negative if they overlap.
     pub gap: S,
     /// Unit normal of the second body towards the first, world.
     pub n: Vector3<S>,
@@ -107,7 +107,7 @@ pub(super) fn into_plane<S: Scalar>(q: &PoseOf<S>, s: &V, R: &Matrix3<f64>, p: &
 }
 
 impl Spot {
-    /// Whether a scalar that records what is done to it can follow: not where the nearest part of a shape is searched for.
+    /// Whether a recording scalar can be used: not if the nearest part of a shape is searched for.
     pub fn is_one_piece(&self) -> bool {
         !matches!(self.first, First::Curve(_)) && matches!(self.second, Second::Plane { .. } | Second::Ball { .. })
     }
@@ -117,7 +117,7 @@ impl Spot {
         if self.is_one_piece() { Follows::Surface } else { Follows::Jumps }
     }
 
-    /// The way through: what one body has to go, m, from where they touch to where they are apart again on the other side. Infinite where nothing
+    /// The penetration path: the distance, m, that one body has to move from first contact until they separate again on the other side. Infinite where nothing
     /// lies behind.
     pub fn way_through(&self) -> f64 {
         let radius = if let First::Ball { radius, .. } = &self.first { *radius } else { 0.0 };

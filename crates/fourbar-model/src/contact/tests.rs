@@ -82,7 +82,7 @@ fn gaps_and_normals_of_all_pairs_have_the_derivatives_they_say() {
                 (Pose { r, A: so3::exp(&turn) }, Twist { v, w })
             };
             let ((mut qa, va), (qb, vb)) = (body(1.0), body(0.1));
-            // Outside of what is on the second body.
+            // Outside what is on the second body.
             if planar {
                 let away = Vector3::new(qa.r.x, qa.r.y, 0.0);
                 qa.r += away.try_normalize(1e-9).unwrap_or_else(Vector3::x) * 0.9;

@@ -38,7 +38,7 @@ pub struct Undercut {
     pub s: f64,
     /// The place on the curve.
     pub at: P,
-    /// Radius of curvature there where it is smaller than the follower's; `None` where the follower meets another part of the curve.
+    /// Radius of curvature there if it is smaller than that of the follower; `None` if the follower meets another part of the curve.
     pub radius: Option<f64>,
 }
 

@@ -157,7 +157,7 @@ impl Curve {
                     return Err(CurveError::Cusp { point: k, at: self.spans[k].at(middle)[0] });
                 }
                 self.pieces.push(Piece { span: k, x, s: s + lost, theta, t: v0.normalize() });
-                // Summed with what rounding takes away.
+                // Summed with what rounding removes.
                 let sum = s + halves;
                 lost += if s.abs() >= halves { (s - sum) + halves } else { (halves - sum) + s };
                 s = sum;

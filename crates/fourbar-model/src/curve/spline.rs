@@ -5,7 +5,7 @@ use nalgebra::Vector2;
 
 type P = Vector2<f64>;
 
-/// A cubic `a + b x + c x^2 + d x^3` of its own parameter, which starts at zero.
+/// A cubic `a + b x + c x^2 + d x^3` of a parameter that starts at zero.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Span {
     pub a: [P; 4],

@@ -91,7 +91,7 @@ fn turning_once_round_is_a_whole_turn() {
     assert!((lobe().turn - TAU).abs() < 1e-12);
     let curve = lobe();
     let path = Path { curve: std::sync::Arc::new(curve), offset: -0.004 };
-    // Outside of a curve that runs to the left the path is longer by the follower's circumference.
+    // Outside a curve that runs to the left the path is longer by the follower's circumference.
     assert!((path.length() - path.curve.length() - TAU * 0.004).abs() < 1e-12);
     for k in 0..40 {
         let s = path.length() * f64::from(k) / 40.0;

@@ -1,7 +1,7 @@
 //! Physical dimensions of quantities in expressions: powers of length, mass, time and electric current.
 //!
-//! Angles have no dimension, so `N*m/rad` is `N*m`. Bare numbers are taken as SI wherever they stand, so only quantities
-//! with a unit are checked: [`Kind`] tells the three cases apart.
+//! Angles have no dimension, so `N*m/rad` is `N*m`. Plain numbers are SI everywhere, so only quantities
+//! with a unit are checked: [`Kind`] distinguishes the three cases.
 
 use std::fmt;
 
@@ -178,7 +178,7 @@ impl Kind {
         }
     }
 
-    /// Dimension of a sum; `None` where the two cannot be added.
+    /// Dimension of a sum; `None` if the two cannot be added.
     pub(super) fn plus(self, o: Self) -> Option<Self> {
         match (self, o) {
             (Kind::Quantity(a), Kind::Quantity(b)) => (a == b).then_some(self),
@@ -189,7 +189,7 @@ impl Kind {
         }
     }
 
-    /// Dimension of a power whose exponent is the constant `n`, or unknown where it is not constant.
+    /// Dimension of a power whose exponent is the constant `n`, or unknown if it is not constant.
     pub(super) fn power(self, n: Option<f64>) -> Self {
         match (self, n) {
             (Kind::Quantity(d), Some(n)) if n.fract() == 0.0 && n.abs() <= 8.0 => Kind::Quantity(d.power(n as i8)),

@@ -76,7 +76,7 @@ impl fmt::Display for ExprErrorKind {
             Self::DivisionByZero => write!(f, "division by zero"),
             Self::NotFinite => write!(f, "the value is infinite or not a number"),
             Self::TooDeep => write!(f, "the expression is nested more than {MAX_NESTING} deep"),
-            Self::TooMany => write!(f, "with the functions it names written out the expression has more than {MAX_OPERATIONS} operations"),
+            Self::TooMany => write!(f, "with the functions it uses written out, the expression has more than {MAX_OPERATIONS} operations"),
             Self::TooLong => write!(f, "the expression is longer than {MAX_LENGTH} bytes"),
             Self::UnknownUnit(name) => write!(f, "unknown unit `{name}`"),
             Self::Mismatch(a, b) => write!(f, "{} and {} cannot be added or compared", a.a(), b.a()),

@@ -90,10 +90,10 @@ pub const FUNCTIONS: &[FunctionInfo] = &[
     f("sqrt", Function::Sqrt, (1, 1), Units::Root, "square root"),
     f("abs", Function::Abs, (1, 1), Units::Alike, "absolute value"),
     f("sign", Function::Sign, (1, 1), Units::Ratio, "-1, 0 or 1"),
-    f("floor", Function::Floor, (1, 1), Units::Alike, "the whole number below"),
-    f("ceil", Function::Ceil, (1, 1), Units::Alike, "the whole number above"),
-    f("min", Function::Min, (2, MANY), Units::Alike, "the least of the arguments"),
-    f("max", Function::Max, (2, MANY), Units::Alike, "the greatest of the arguments"),
+    f("floor", Function::Floor, (1, 1), Units::Alike, "the largest integer not above x"),
+    f("ceil", Function::Ceil, (1, 1), Units::Alike, "the smallest integer not below x"),
+    f("min", Function::Min, (2, MANY), Units::Alike, "the smallest of the arguments"),
+    f("max", Function::Max, (2, MANY), Units::Alike, "the largest of the arguments"),
     f("pow", Function::Pow, (2, 2), Units::Power, "pow(x, y): x^y"),
     f("hypot", Function::Hypot, (2, 2), Units::Alike, "sqrt(x^2 + y^2)"),
     f("mod", Function::Mod, (2, 2), Units::Alike, "mod(x, y): x - y*floor(x/y), with the sign of y"),
@@ -104,14 +104,14 @@ pub const FUNCTIONS: &[FunctionInfo] = &[
         Function::SmoothStep,
         (3, 3),
         Units::Ratio,
-        "smoothstep(x, x0, x1): as ramp, but with first and second derivatives that do not jump",
+        "smoothstep(x, x0, x1): as ramp, with continuous first and second derivatives",
     ),
     f(
         "smootherstep",
         Function::SmootherStep,
         (3, 3),
         Units::Ratio,
-        "smootherstep(x, x0, x1): as smoothstep, and the third derivative does not jump either",
+        "smootherstep(x, x0, x1): as smoothstep, with a continuous third derivative as well",
     ),
     f("if", Function::If, (3, 3), Units::Condition, "if(condition, a, b): a if the condition is true, otherwise b"),
 ];
@@ -127,7 +127,7 @@ impl Function {
         }
     }
 
-    /// Which piece of the function holds for arguments `a`; `None` where it has but one.
+    /// Which piece of the function holds for arguments `a`; `None` if it has but one.
     pub(super) fn piece(self, a: &[f64]) -> Option<i64> {
         use Function::*;
         let x = a[0];

@@ -56,7 +56,7 @@ pub enum Symbol {
     Quantity(f64, Dimension),
     /// A variable, by its place in the list given to [`Expr::eval`].
     Variable(u32),
-    /// Another expression with what is known of its dimension; its variables are those of the expression that names it.
+    /// Another expression with its dimension, if known; its variables are those of the calling expression.
     Function(Expr, Kind),
 }
 
@@ -112,7 +112,7 @@ enum Comparison {
 }
 
 impl Comparison {
-    /// One where it holds, else zero.
+    /// One where it holds, otherwise zero.
     fn apply<S: Scalar>(self, a: S, b: S) -> S {
         let (yes, no) = (S::one(), S::zero());
         match self {
@@ -145,7 +145,7 @@ impl Op {
         }
     }
 
-    /// Which piece of its function holds for arguments `a`; `None` where there is but one.
+    /// Which piece of its function holds for arguments `a`; `None` if there is but one.
     fn piece(self, a: &[f64], tables: &[Table]) -> Option<i64> {
         match self {
             Op::Compare(c) => Some(c.apply(a[0], a[1]) as i64),
@@ -197,17 +197,17 @@ impl Expr {
         parser::parse(text, &mut resolve).map(|(expr, _)| expr)
     }
 
-    /// Parses a text with units, and tells the dimension of its value.
+    /// Parses a text with units, and returns the dimension of its value.
     pub fn parse_quantity(text: &str, names: &mut dyn Names) -> Result<(Self, Kind), ExprError> {
         parser::parse(text, names)
     }
 
-    /// Parses a function of time: `t` is variable 0, and only `pi` and `e` are known besides.
+    /// Parses a function of time: `t` is variable 0, and only `pi` and `e` are known in addition.
     pub fn time(text: &str) -> Result<Self, ExprError> {
         Self::parse(text, &mut |name| (name == "t").then_some(Symbol::Variable(0)))
     }
 
-    /// Wraps a finished program; `None` where it needs too many intermediate values. Tables that are not called are omitted.
+    /// Wraps a finished program; `None` if it needs too many intermediate values. Tables that are not called are omitted.
     fn from_ops(mut ops: Vec<Op>, tables: Vec<Table>) -> Option<Self> {
         let mut called: Vec<Table> = Vec::new();
         for op in &mut ops {
@@ -251,7 +251,7 @@ impl Expr {
         self.ops.contains(&Op::Variable(k))
     }
 
-    /// Whether it is made of pieces that may not fit together: conditions, steps, absolute values and their like.
+    /// Whether it is made of pieces that might not fit together: conditions, steps, absolute values and their like.
     pub fn has_pieces(&self) -> bool {
         self.ops.iter().any(|op| op.piece(&[0.0; 3], &self.tables).is_some())
     }
@@ -271,7 +271,7 @@ impl Expr {
         seen
     }
 
-    /// The same with variable `k` renamed to `name(k)`.
+    /// As above, with variable `k` renamed to `name(k)`.
     pub fn renumbered(&self, mut name: impl FnMut(u32) -> u32) -> Self {
         let ops = self.ops.iter().map(|op| if let Op::Variable(k) = op { Op::Variable(name(*k)) } else { *op }).collect();
         Self { ops, tables: self.tables.clone(), depth: self.depth }

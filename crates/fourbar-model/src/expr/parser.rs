@@ -1,6 +1,6 @@
 //! Parses expressions by precedence climbing, straight into a postfix program.
 //!
-//! Constant parts are computed at once, which finds divisions by zero where they stand; a fault inside the branch of an
+//! Constant parts are computed at once, which finds divisions by zero at their location; a fault inside the branch of an
 //! `if` that is never taken is forgotten. Recursion is limited by [`MAX_NESTING`], so no text exhausts the stack.
 //!
 //! Precedence, loosest first: comparisons, `+ -`, `* /`, signs, `^`. A sign before a power covers the power: `-2^2 = -4`.
@@ -190,7 +190,7 @@ impl Parser<'_, '_> {
         Ok(self.constant(number * factor, Kind::Quantity(dimension), range))
     }
 
-    /// The whole power after a unit, `^2` or `^-1`; one where there is none.
+    /// The integer power after a unit, `^2` or `^-1`; one if there is none.
     fn unit_power(&mut self, range: &mut Range<usize>) -> Result<i8, ExprError> {
         if self.token != Token::Caret {
             return Ok(1);
@@ -206,7 +206,7 @@ impl Parser<'_, '_> {
                 self.advance()?;
                 Ok(if negative { -(n as i8) } else { n as i8 })
             }
-            _ => self.unexpected("a whole power of a unit, at most 8,"),
+            _ => self.unexpected("an integer power of a unit, at most 8,"),
         }
     }
 

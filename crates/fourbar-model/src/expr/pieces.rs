@@ -14,7 +14,7 @@ use std::sync::Arc;
 /// Which piece holds of each operation that switches, in the order of the program.
 pub type Pieces = SmallVec<[i64; 4]>;
 
-/// Values of guards: two for each operation that switches, infinite where there is none.
+/// Values of guards: two for each operation that switches, infinite if absent.
 pub type Guards = SmallVec<[f64; 8]>;
 
 impl Op {
@@ -170,7 +170,7 @@ impl Expr {
     }
 
     /// The pieces that hold where the variables are `x`. Where a guard of earlier pieces has come down to zero, `left` names those pieces
-    /// and the guard: the piece behind it is taken, and others stay as long as they hold.
+    /// and the guard: the piece after it is taken, and others stay as long as they hold.
     pub fn pieces(&self, x: &[f64], left: Option<(&[i64], usize)>) -> Pieces {
         let mut list = Pieces::new();
         self.walk(x, |op, a, tables| {

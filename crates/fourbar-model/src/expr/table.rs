@@ -14,7 +14,7 @@ pub struct Table {
     pub function: Arc<Piecewise>,
     /// Dimension of its argument, where the author gave one.
     pub x: Option<Dimension>,
-    /// Dimension of its value, likewise.
+    /// Dimension of its value, if known.
     pub y: Option<Dimension>,
     /// What holds beyond its points, where the author said so.
     pub outside: Option<Outside>,

@@ -364,7 +364,7 @@ fn ends_of_smooth_steps_are_found() {
     }
 }
 
-/// On its pieces an expression is what it is, guards are positive there, and behind a guard the next piece holds.
+/// On its pieces an expression has its own value, guards are positive there, and beyond a guard the next piece applies.
 #[test]
 fn expressions_are_their_pieces() {
     let texts = [

@@ -36,7 +36,7 @@ impl Contact {
         Self { spots, law, speed, bodies, slope, doing: Vec::new() }
     }
 
-    /// Whether a scalar that records what is done to it can follow.
+    /// Whether a recording scalar can be used.
     pub fn is_recordable(&self) -> bool {
         matches!(&self.spots, Spots::Listed(list) if list.iter().all(Spot::is_one_piece)) && self.law.n.fract() == 0.0
     }
@@ -46,7 +46,7 @@ impl Contact {
         &self.bodies
     }
 
-    /// On how many sides it acts only where bodies overlap: its spots, where they are listed.
+    /// Number of one-sided conditions: its spots, if they are listed.
     pub fn sides(&self) -> usize {
         match &self.spots {
             Spots::Listed(list) => list.len(),
@@ -54,7 +54,7 @@ impl Contact {
         }
     }
 
-    /// How the bodies stand at a spot.
+    /// Relative position of the bodies at a spot.
     pub fn side(&self, x: &Plain<'_>, k: usize) -> Option<Side> {
         let Spots::Listed(list) = &self.spots else { return None };
         let spot = list.get(k)?;
@@ -63,7 +63,7 @@ impl Contact {
         Some(Side { gap: m.touch.gap, rate: m.rate, push, follows: spot.follows(), through: spot.way_through() })
     }
 
-    /// Lets bodies do at a spot what [`doing`] says.
+    /// Sets the state of the bodies at a spot to [`doing`].
     pub fn set_doing(&mut self, spot: usize, doing: i64) {
         if self.doing.is_empty() {
             let mut all = vec![doing::APART; self.sides()];
@@ -74,7 +74,7 @@ impl Contact {
         }
     }
 
-    /// Calls `f` for every spot that may overlap, with what happens there where it is known.
+    /// Calls `f` for every spot that may overlap, with its state if known.
     fn each<S: Scalar>(&self, x: &impl States<S>, mut f: impl FnMut(&Spot, Moving<S>, Option<i64>)) {
         match &self.spots {
             Spots::Listed(list) if self.doing.is_empty() => list.iter().for_each(|s| f(s, Moving::at(s, x), None)),
@@ -139,7 +139,7 @@ impl Contact {
         x.gives(power);
     }
 
-    /// Where it acts and what it reads.
+    /// The bodies that it acts on and reads.
     pub fn touches(&self) -> Touches<'_> {
         let [first, second] = match (&self.spots, self.bodies.as_slice()) {
             (Spots::Listed(list), _) => list.first().map_or([0, 0], |s| s.bodies),

@@ -1,7 +1,7 @@
 //! The description of a force element, for reading, building, recording and drawing it.
 //!
 //! Every element is one file beside this one and one line in the list of [`super`]: its data as written and as resolved, its keys in
-//! files, what it touches, its wrench, potential and power for any scalar, its columns in results, and how it is drawn.
+//! files, the bodies it acts on, its wrench, potential and power for any scalar, its columns in results, and its drawing.
 
 use super::eval::{self, Plain, States};
 use super::{Law, StateLaw};
@@ -19,7 +19,7 @@ use smallvec::{SmallVec, smallvec};
 /// What is behind a key of a force.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Holds {
-    /// A number; `None` where its dimension depends on the joint.
+    /// A number; `None` if its dimension depends on the joint.
     Number(Option<Dimension>),
     /// Three numbers along and three about axes.
     Six(Dimension, Dimension),
@@ -50,7 +50,7 @@ pub enum Holds {
 pub struct ForceKey {
     /// How it is written.
     pub name: &'static str,
-    /// What is behind it.
+    /// What is after it.
     pub holds: Holds,
     /// Whether it must be there.
     pub required: bool,
@@ -83,7 +83,7 @@ pub struct Words {
     pub doc: &'static str,
     /// Its keys.
     pub keys: &'static [ForceKey],
-    /// Variables of its own that its expressions may use: its coordinate and the rate of it.
+    /// Its own variables, which its expressions may use: its coordinate and rate.
     pub own: &'static [&'static str],
 }
 
@@ -111,7 +111,7 @@ pub trait Given {
     fn path(&mut self, key: &str) -> Option<Vec<Place>>;
     /// Where it acts: `on`, `place`, or the centre of mass of `body`; complains where none or several are there.
     fn acting_place(&mut self) -> Option<Place>;
-    /// On what it acts: `body`, or the body of `on` or `place`; complains where none or several are there.
+    /// The body on which it acts: `body`, or the body of `on` or `place`; an error if there is none or more than one.
     fn acting_body(&mut self) -> Option<String>;
     /// Says that one of several keys is needed.
     fn needs(&mut self, what: &str, help: &str);
@@ -134,14 +134,14 @@ pub(super) fn law_given(x: &mut dyn Given, key: &str, rest: &str, rest_default: 
     }
     let (stiffness, damping) = (x.number("stiffness"), x.number("damping"));
     if stiffness.is_none() && damping.is_none() {
-        x.needs(&format!("`stiffness` or `damping` or `{key}`"), "say how strong it is");
+        x.needs(&format!("`stiffness` or `damping` or `{key}`"), "give its strength");
         return None;
     }
     let rest_value = match (x.number(rest), stiffness, rest_default) {
         (Some(value), ..) | (None, _, Some(value)) => value,
         (None, None, None) => 0.0,
         (None, Some(_), None) => {
-            x.needs(&format!("`{rest}`"), "give the length at which it is relaxed");
+            x.needs(&format!("`{rest}`"), "give its free length");
             return None;
         }
     };
@@ -152,7 +152,7 @@ pub(super) fn law_given(x: &mut dyn Given, key: &str, rest: &str, rest_default: 
 pub trait Spelling {
     /// A number.
     fn number(&mut self, key: &str, x: f64);
-    /// One or more numbers, omitted where all are zero.
+    /// One or more numbers, omitted if all are zero.
     fn unless_zero(&mut self, key: &str, x: &[f64]);
     /// Several numbers.
     fn numbers(&mut self, key: &str, x: &[f64]);
@@ -160,11 +160,11 @@ pub trait Spelling {
     fn word(&mut self, key: &str, word: &str);
     /// Places.
     fn places(&mut self, key: &str, places: &[Place; 2]);
-    /// Places, omitted where there are none.
+    /// Places, omitted if there are none.
     fn path(&mut self, key: &str, places: &[Place]);
     /// A place.
     fn place(&mut self, key: &str, place: &Place);
-    /// An orientation, omitted where it is that of the world.
+    /// An orientation, omitted if it is that of the world.
     fn orientation(&mut self, key: &str, o: &Orientation);
     /// An expression; `own` is the word for the coordinate of the element.
     fn expression(&mut self, key: &str, e: &StateExpr, own: &str);
@@ -172,7 +172,7 @@ pub trait Spelling {
     fn expressions(&mut self, key: &str, e: &[StateExpr; 3]);
 }
 
-/// Writes the frame of components, where it is not the world.
+/// Writes the frame of components, if it is not the world.
 pub(super) fn spell_frame(out: &mut dyn Spelling, frame: ForceFrame) {
     if frame == ForceFrame::Body {
         out.word("frame", "body");
@@ -191,7 +191,7 @@ pub(super) fn spell_law(out: &mut dyn Spelling, law: &SpringLaw, key: &str, rest
     }
 }
 
-/// What a force touches: where it acts and what it reads.
+/// The bodies that a force acts on and reads.
 #[derive(Clone, Debug, Default)]
 pub struct Touches<'a> {
     /// Points at which it pulls or pushes.
@@ -219,7 +219,7 @@ impl<'a> Touches<'a> {
     pub(super) fn joint(joint: usize) -> Self {
         Self { joint: Some(joint), ..Self::default() }
     }
-    /// The same with the expression of a law, where it has one.
+    /// As above, with the expression of a law, where it has one.
     pub(super) fn law(mut self, law: &'a Law) -> Self {
         if let Law::Expression(e) = law {
             self.laws.push(e);
@@ -234,7 +234,7 @@ impl<'a> Touches<'a> {
     pub fn is_loaded(&self) -> bool {
         self.spot.is_some() || self.loaded_joint().is_some()
     }
-    /// The bodies at the ends, ground where there is none.
+    /// The bodies at the ends; ground by default.
     pub fn ends(&self) -> [usize; 2] {
         [0, 1].map(|k| self.places.get(k).map_or(0, |p: &PointOn| p.body.index()))
     }
@@ -261,7 +261,7 @@ pub type Values = SmallVec<[f64; 8]>;
 pub enum Glyph {
     /// A coil between two points.
     Coil([PointOn; 2]),
-    /// A line over points, slack where it is shorter than `length`.
+    /// A line over points, slack if it is shorter than `length`.
     Line {
         /// The points.
         path: Vec<PointOn>,
@@ -272,7 +272,7 @@ pub enum Glyph {
     Arrow {
         /// Where.
         on: PointOn,
-        /// Its components, where they never change.
+        /// Its components, if they are constant.
         vector: Option<[f64; 3]>,
         /// Frame of the components.
         frame: ForceFrame,
@@ -346,7 +346,7 @@ pub(super) fn power_of_wrench<S: Scalar, E: Element>(element: &E, model: &Model,
     sum
 }
 
-/// How an element that acts on one side of a bound only stands there: a contact, a stop, a rope.
+/// State of an element that acts on only one side of a bound: a contact, a stop, a rope.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Side {
     /// How far it is from acting, m or rad; negative where it acts.
@@ -357,7 +357,7 @@ pub struct Side {
     pub push: f64,
     /// How the gap follows the bodies.
     pub follows: Follows,
-    /// What a body has to go from where it touches to where it is apart again behind, m; infinite where nothing lies behind.
+    /// Distance, m, that a body has to move from first contact until it separates on the other side; infinite if it never does.
     pub through: f64,
 }
 
@@ -372,7 +372,7 @@ pub mod doing {
 }
 
 impl Side {
-    /// What it does where nothing is known of before. What just touches and does not part acts.
+    /// Its initial state. An element that just touches and does not separate is active.
     pub fn doing(&self) -> i64 {
         match () {
             _ if self.gap > 0.0 || self.gap == 0.0 && self.rate > 0.0 => doing::APART,
@@ -381,7 +381,7 @@ impl Side {
         }
     }
 
-    /// How far it is from the ends of what it does.
+    /// Distances from the limits of its present state.
     pub fn guards(&self, doing: i64) -> [f64; 2] {
         match doing {
             doing::APART => [self.gap, f64::INFINITY],
@@ -415,9 +415,9 @@ pub(crate) trait Element: Sized {
     /// Resolves its names and checks its numbers.
     fn build(spec: &Self::Spec, b: &mut Resolve<'_, '_>) -> Option<Self>;
 
-    /// Where it acts and what it reads.
+    /// The bodies that it acts on and reads.
     fn touches(&self) -> Touches<'_>;
-    /// Its expressions, in the order of [`Touches::laws`], for those who change them.
+    /// Its expressions, in the order of [`Touches::laws`], for modification.
     fn laws_mut(&mut self) -> SmallVec<[&mut StateLaw; 3]> {
         smallvec![]
     }
@@ -429,11 +429,11 @@ pub(crate) trait Element: Sized {
     fn sides(&self) -> usize {
         0
     }
-    /// How it stands on one of them.
+    /// Its state on one of them.
     fn side(&self, _model: &Model, _x: &Plain<'_>, _k: usize) -> Option<Side> {
         None
     }
-    /// Lets it do on one side what [`doing`] says, whatever the gap is: its law continues smoothly beyond the end.
+    /// Sets its state on one side to [`doing`], regardless of the gap: its law continues smoothly beyond the end.
     fn set_doing(&mut self, _side: usize, _doing: i64) {}
     /// Its wrench: `add(body, force in the world at the centre of mass, torque in body axes)`.
     fn wrench<S: Scalar>(&self, model: &Model, x: &impl States<S>, add: &mut impl FnMut(usize, Vector3<S>, Vector3<S>));
@@ -445,7 +445,7 @@ pub(crate) trait Element: Sized {
     fn power<S: Scalar>(&self, model: &Model, x: &impl States<S>) -> S {
         power_of_wrench(self, model, x)
     }
-    /// Energies and virtual power, for formulations that are derived from them; by its wrench on bodies unless it says better.
+    /// Energies and virtual power, for formulations that are derived from them; from its wrench on bodies by default.
     fn act<S: Scalar>(&self, model: &Model, _name: &str, x: &mut impl Acts<S>) -> Result<(), Diagnostic> {
         let mut wrenches = SmallVec::<[(usize, Vector3<S>, Vector3<S>); 2]>::new();
         self.wrench(model, &*x, &mut |body, F, T| wrenches.push((body, F, T)));
@@ -456,11 +456,11 @@ pub(crate) trait Element: Sized {
         x.gives(power);
         Ok(())
     }
-    /// Stiffness and damping between its ends, N/m and N s/m, where they are constants: they bound explicit steps.
+    /// Stiffness and damping between its ends, N/m and N s/m, if they are constant: they bound explicit steps.
     fn stiffness(&self) -> SmallVec<[(f64, f64); 3]> {
         smallvec![]
     }
-    /// Rate at which it brings a body of a given weight per mass to rest, 1/s; zero where it does not stick.
+    /// Rate at which it brings a body of a given weight per mass to rest, 1/s; zero if it does not stick.
     fn sticking_rate(&self, _gravity: f64) -> f64 {
         0.0
     }

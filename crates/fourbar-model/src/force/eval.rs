@@ -58,7 +58,7 @@ pub struct Plain<'a> {
     pub v: &'a [Twist],
     /// Counted angles.
     pub turns: &'a [f64],
-    /// Normal loads by joint; empty where no friction is requested.
+    /// Normal loads by joint; empty if no friction is requested.
     pub loads: &'a [f64],
     /// Inputs, their slopes, and states.
     pub z: &'a [f64],

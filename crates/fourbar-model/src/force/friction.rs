@@ -27,7 +27,7 @@ pub struct FrictionSpec {
     pub radius: f64,
     /// Speed of rubbing below which Coulomb friction is smoothed.
     pub speed: f64,
-    /// Whether the joint stays where it is while the force on it is small, instead of a smoothed law.
+    /// Whether the joint sticks while the force on it is small, instead of a smoothed law.
     #[serde(default)]
     pub stick: bool,
     /// Coefficient up to which it sticks; omitted: that of sliding.
@@ -79,7 +79,7 @@ pub struct Friction {
     pub preload: f64,
     /// Speed at which sliding friction has come down from the static coefficient; zero: at once.
     pub stribeck: f64,
-    /// Direction in which the joint slides, where sticking is on and it does; zero where the smooth law holds.
+    /// Direction in which the joint slides, where sticking is on and it does; zero if the smooth law holds.
     pub slides: f64,
     /// Whether its dry part is left to a method that steps through it.
     pub stepped: bool,
@@ -149,27 +149,19 @@ impl Element for Friction {
             JOINT,
             may("coulomb", Holds::Number(Some(Dimension::NONE)), "coefficient of dry friction; default: none"),
             may("viscous", Holds::Number(None), "effort per joint speed; default: none"),
-            may(
-                "radius",
-                Holds::Number(Some(Dimension::LENGTH)),
-                "radius at which the normal force rubs, for joints that turn; default: 0",
-            ),
+            may("radius", Holds::Number(Some(Dimension::LENGTH)), "radius at which friction acts, for joints that turn; default: 0"),
             may(
                 "speed",
                 Holds::Number(None),
-                "speed of rubbing (with a `radius` that at the radius, m/s) below which dry friction is smoothed; default: 1e-3",
+                "sliding speed (at the `radius`, if one is given, in m/s) below which dry friction is smoothed; default: 1e-3",
             ),
-            may(
-                "stick",
-                Holds::Flag,
-                "whether the joint stays where it is while the effort on it is small; default: no, the law is smoothed",
-            ),
+            may("stick", Holds::Flag, "whether the joint sticks while the effort on it is small; default: no, the law is smoothed"),
             may("static", Holds::Number(Some(Dimension::NONE)), "with `stick`: static coefficient; default: `coulomb`"),
-            may("preload", Holds::Number(None), "dry friction without any load; default: none"),
+            may("preload", Holds::Number(None), "dry friction that acts without load; default: none"),
             may(
                 "stribeck",
                 Holds::Number(None),
-                "with `static`: speed of rubbing (with a `radius` that at the radius, m/s) at which friction has fallen from the static coefficient; default: at once",
+                "with `static`: sliding speed (at the `radius`, if one is given, in m/s) over which friction falls from the static coefficient; default: at once",
             ),
         ],
         own: &[],
@@ -177,7 +169,7 @@ impl Element for Friction {
 
     fn read(x: &mut dyn Given) -> Option<FrictionSpec> {
         if !x.has("coulomb") && !x.has("viscous") && !x.has("preload") {
-            x.needs("`coulomb`, `viscous` or `preload`", "say how strong it is");
+            x.needs("`coulomb`, `viscous` or `preload`", "give its strength");
             return None;
         }
         Some(FrictionSpec {
@@ -231,14 +223,14 @@ impl Element for Friction {
         ] {
             if x < 0.0 || (positive && x == 0.0) {
                 let d = Diagnostic::new("M116", format!("{word} of a friction element is {}", number(x)));
-                b.refuse(word, d.help("friction coefficients are not negative, and the speed of regularisation is positive"));
+                b.refuse(word, d.help("friction coefficients must not be negative, and the speed of regularisation must be positive"));
                 return None;
             }
         }
         if static_coefficient < coulomb {
             let d = Diagnostic::new(
                 "M131",
-                format!("the static coefficient {} is less than that of sliding, {}", number(static_coefficient), number(coulomb)),
+                format!("the static coefficient {} is less than the sliding coefficient {}", number(static_coefficient), number(coulomb)),
             );
             b.refuse("static", d.help("static friction is at least sliding friction: give a larger `static`, or omit it"));
             return None;

@@ -30,7 +30,7 @@ pub struct Rounds {
 }
 
 impl Rounds {
-    /// For so many loads.
+    /// For the given number of loads.
     pub fn new(loads: usize) -> Self {
         let zeros = || vec![0.0; loads];
         Self { count: 0, x: zeros(), g: zeros(), dx: std::array::from_fn(|_| zeros()), dg: std::array::from_fn(|_| zeros()) }
@@ -41,7 +41,7 @@ impl Rounds {
         self.count = 0;
     }
 
-    /// A round began with loads `x` and led to `f`, which becomes what the next one begins with; `slow`: rounds by themselves get nowhere.
+    /// A round that started from loads `x` gave `f`; `f` becomes the start of the next round. `slow`: plain iteration makes no progress.
     pub fn next(&mut self, x: &[f64], f: &mut [f64], slow: bool) {
         if self.count > 0 {
             self.dx.rotate_right(1);
@@ -151,7 +151,7 @@ impl Rubbing {
 pub struct NormalLoads {
     /// Elements that depend on a load.
     pub rubbing: Vec<Rubbing>,
-    /// Load by joint, behind them by rolling element; zero where no friction reads it. Written by [`NormalLoads::update`].
+    /// Load by joint, behind them by rolling element; zero if no friction reads it. Written by [`NormalLoads::update`].
     pub by_joint: Vec<f64>,
     /// The last change, relative to the largest load. Written by [`NormalLoads::update`].
     pub change: f64,

@@ -1,4 +1,4 @@
-//! Forces: what acts on the bodies besides the constraints. Every element is one file and one line in the list below; all that readers,
+//! Forces: what acts on the bodies in addition to the constraints. Every element is one file and one line in the list below; all that readers,
 //! formulations, results and pictures ask of it is in its file.
 
 mod actuator;
@@ -73,7 +73,7 @@ macro_rules! forces {
         }
 
         impl Force {
-            /// The bound up to which it holds its joint where it stands, N or N m from the load of the joint, and the joint; `None` where it
+            /// The bound up to which it holds its joint in place, N or N m from the load of the joint, and the joint; `None` if it
             /// does not stick.
             pub fn sticks(&self) -> Option<&Friction> {
                 match self {
@@ -81,7 +81,7 @@ macro_rules! forces {
                     _ => None,
                 }
             }
-            /// The same while its joint slides in a direction; zero leaves it as it is.
+            /// As above while its joint slides in a direction; zero leaves it unchanged.
             pub fn sliding(self, direction: f64) -> Self {
                 match self {
                     Force::Friction(f) if direction != 0.0 => Force::Friction(Friction { slides: direction, ..f }),
@@ -99,7 +99,7 @@ macro_rules! forces {
             pub fn words(&self) -> &'static Words {
                 match self { $(Force::$variant(_) => &<$type as Element>::WORDS,)* Force::Contact(_) | Force::Rub(_) => &CONTACT }
             }
-            /// Where it acts and what it reads.
+            /// The bodies that it acts on and reads.
             pub fn touches(&self) -> Touches<'_> {
                 match self { $(Force::$variant(f) => f.touches(),)* Force::Contact(f) => f.touches(), Force::Rub(f) => f.touches() }
             }
@@ -115,7 +115,7 @@ macro_rules! forces {
             pub fn sides(&self) -> usize {
                 match self { $(Force::$variant(f) => f.sides(),)* Force::Contact(f) => f.sides(), Force::Rub(_) => 0 }
             }
-            /// How it stands on one of them.
+            /// Its state on one of them.
             pub fn side(&self, model: &Model, x: &Plain<'_>, k: usize) -> Option<Side> {
                 match self { $(Force::$variant(f) => f.side(model, x, k),)* Force::Contact(f) => f.side(x, k), Force::Rub(_) => None }
             }
@@ -143,7 +143,7 @@ macro_rules! forces {
             pub fn stiffness(&self) -> SmallVec<[(f64, f64); 3]> {
                 match self { $(Force::$variant(f) => f.stiffness(),)* Force::Contact(f) => f.stiffness(), Force::Rub(_) => SmallVec::new() }
             }
-            /// Rate at which it brings a body of a given weight per mass to rest, 1/s; zero where it does not stick.
+            /// Rate at which it brings a body of a given weight per mass to rest, 1/s; zero if it does not stick.
             pub fn sticking_rate(&self, gravity: f64) -> f64 {
                 match self { $(Force::$variant(f) => f.sticking_rate(gravity),)* Force::Contact(f) => f.sticking_rate(gravity), Force::Rub(_) => 0.0 }
             }
@@ -201,7 +201,7 @@ pub use stop::{Stop, StopSpec};
 pub use torque::{Torque, TorqueSpec};
 pub use torsion::{Torsion, TorsionSpec};
 
-/// The words of a compliant contact, whose keys stand in a section of their own.
+/// The description of a compliant contact, whose keys are in a separate section.
 const CONTACT: Words = Words {
     kind: "contact",
     title: "a contact",

@@ -28,7 +28,7 @@ pub struct RopeSpec {
     pub damping: f64,
 }
 
-/// A rope: `tension = stiffness (length - rest) + damping rate` where it is taut, but never negative; zero where it is slack.
+/// A rope: `tension = stiffness (length - rest) + damping rate` where it is taut, but never negative; zero if it is slack.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rope {
     /// All points that it runs over, the ends first and last.
@@ -76,7 +76,7 @@ impl Element for Rope {
         doc: "Pulls two points together if they are farther apart than its length: tension = stiffness*(length - rest) + damping*rate, never negative, zero where it is slack.",
         keys: &[
             BETWEEN,
-            may("via", Holds::Path, "small pulleys or eyes that it runs over, in order; default: straight"),
+            may("via", Holds::Path, "small pulleys or eyes over which it runs, in order; default: straight"),
             need("length", Holds::Number(Some(Dimension::LENGTH)), "length above which it is taut"),
             need("stiffness", Holds::Number(Some(Dimension::STIFFNESS)), "stiffness where it is taut"),
             may("damping", Holds::Number(Some(Dimension::DAMPING)), "damping where it is taut; default: none"),
@@ -111,7 +111,7 @@ impl Element for Rope {
         }
         for (key, x) in [("length", length), ("stiffness", stiffness)] {
             if x <= 0.0 {
-                let d = Diagnostic::new("M116", format!("a rope has a positive {key}, and this one has {}", number(x)));
+                let d = Diagnostic::new("M116", format!("the {key} of a rope must be positive; it is {}", number(x)));
                 b.refuse(key, d.help("give the length above which it is taut, in metres, and its stiffness in N/m"));
                 return None;
             }

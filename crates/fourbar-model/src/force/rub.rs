@@ -69,7 +69,7 @@ impl Rub {
         F.dot(&m.slip)
     }
 
-    /// Where it acts and what it reads.
+    /// The bodies that it acts on and reads.
     pub fn touches(&self) -> Touches<'_> {
         let place = |b: usize| PointOn { body: BodyId(b as u32), s: Vector3::zeros() };
         let bodies: SmallVec<[BodyId; 2]> = self.spot.bodies.iter().filter(|b| **b != 0).map(|b| BodyId(*b as u32)).collect();
@@ -81,7 +81,7 @@ impl Rub {
         }
     }
 
-    /// What it reports: as part of its contact, nothing of its own.
+    /// It reports nothing itself, as it is part of its contact.
     pub fn values(&self, _x: &Plain<'_>) -> Values {
         smallvec![]
     }

@@ -44,7 +44,7 @@ impl Element for Spring {
             may("stiffness", Holds::Number(Some(Dimension::STIFFNESS)), "stiffness"),
             may("length", Holds::Number(Some(Dimension::LENGTH)), "free length; needed with `stiffness`"),
             may("damping", Holds::Number(Some(Dimension::DAMPING)), "damping; default: none"),
-            may("mass", Holds::Number(Some(Dimension::MASS)), "its own mass, spread evenly along its length; default: none"),
+            may("mass", Holds::Number(Some(Dimension::MASS)), "its mass, distributed evenly along its length; default: none"),
             may("tension", Holds::Expression(Some(Dimension::FORCE)), "instead: the tension, of `length`, `rate`, time and state"),
         ],
         own: &["length", "rate"],
@@ -103,7 +103,7 @@ impl Element for Spring {
 
     fn act<S: Scalar>(&self, model: &Model, name: &str, x: &mut impl Acts<S>) -> Result<(), Diagnostic> {
         if let Law::Linear { stiffness, rest: 0.0, damping: 0.0 } = self.law {
-            // Without a rest length it has a smooth potential even where it is short.
+            // Without a rest length it has a smooth potential even at zero length.
             let d = x.apart(&self.between);
             x.stores(d.dot(&d) * S::of(0.5 * stiffness));
             return Ok(());

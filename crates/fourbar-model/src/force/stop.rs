@@ -36,7 +36,7 @@ pub struct Stop {
     pub joint: usize,
     /// Its coordinate.
     pub coordinate: JointCoordinate,
-    /// Least and largest value; infinite where there is none.
+    /// Smallest and largest value; infinite if not given.
     pub bounds: [f64; 2],
     /// Effort per depth^exponent.
     pub stiffness: f64,
@@ -44,7 +44,7 @@ pub struct Stop {
     pub damping: f64,
     /// Exponent of the depth.
     pub exponent: f64,
-    /// What it does at its bounds between two events; `None`: what its coordinate says.
+    /// Its state at its bounds between two events; `None`: determined by its coordinate.
     pub doing: [Option<i64>; 2],
 }
 
@@ -55,7 +55,7 @@ impl Stop {
         if e >= 1.0 {
             return 0.0;
         }
-        // Nothing gives back less than this: without any restitution the damping would be infinite.
+        // Lower bound of the restitution: without any the damping would be infinite.
         let e = e.max(0.01);
         let f = |c: f64| elementary::ln(1.0 + c) - elementary::ln(1.0 - c * e) - c * (1.0 + e);
         // Negative before the root, positive up to the pole.
@@ -73,7 +73,7 @@ impl Stop {
         (self.effort_at(y, rate), rate)
     }
 
-    /// What `of` is at the two bounds, where they are, by number and depth.
+    /// The depth of `of` at the two bounds that exist, with their numbers.
     fn at_bounds<S: Scalar>(&self, y: S, of: impl Fn(usize, S) -> S) -> [S; 2] {
         std::array::from_fn(|k| {
             let bound = self.bounds[k];
@@ -154,7 +154,7 @@ impl Element for Stop {
         doc: "Acts on a joint that is beyond `min` or `max`: effort = (stiffness + damping*speed)*depth^exponent, never pulling.",
         keys: &[
             JOINT,
-            may("min", Holds::Number(None), "least value of the joint's coordinate"),
+            may("min", Holds::Number(None), "smallest value of the joint's coordinate"),
             may("max", Holds::Number(None), "largest value"),
             need("stiffness", Holds::Number(None), "effort per depth^exponent"),
             may("damping", Holds::Number(None), "effort per depth^exponent and speed; default: none"),
@@ -165,7 +165,7 @@ impl Element for Stop {
 
     fn read(x: &mut dyn Given) -> Option<StopSpec> {
         if !x.has("min") && !x.has("max") {
-            x.needs("`min` or `max`", "say where it begins to act");
+            x.needs("`min` or `max`", "give the value at which it begins to act");
             return None;
         }
         Some(StopSpec {
@@ -249,10 +249,10 @@ impl Element for Stop {
     fn act<S: Scalar>(&self, model: &Model, name: &str, x: &mut impl Acts<S>) -> Result<(), Diagnostic> {
         // What begins later is known from event to event only.
         if self.exponent.fract() != 0.0 || self.doing == [None; 2] {
-            let why = "grows with a power of the depth that is not whole, which has no Taylor series where it begins to act";
+            let why = "grows with a non-integer power of the depth, which has no Taylor series where it begins to act";
             return Err(Diagnostic::new("S300", format!("the springy limit `{name}` {why}"))
                 .name(name)
-                .help("give it a whole `exponent`, use formulation `ra` or `grcr`, or leave the choice to `auto`"));
+                .help("give it an integer `exponent`, use formulation `ra` or `grcr`, or leave the choice to `auto`"));
         }
         let (y, _) = coordinate_of(model, self.joint, Some(self.coordinate), &*x);
         let rate = x.speed(self.joint, self.coordinate);

@@ -6,7 +6,7 @@
 //!
 //! A joint sits between frame F on its base body (slot 0) and frame M on its moving body (slot 1); z is the axis.
 //!
-//! What formulations and analyses need besides (joint coordinates, shared points and vectors, looser joints, words and keys of
+//! Further properties that formulations and analyses need (joint coordinates, shared points and vectors, looser joints, words and keys of
 //! files) is in the same file; [`reading`] has the forms. A new joint is a file and an entry of the list below.
 
 mod angle;
@@ -58,7 +58,7 @@ pub struct FrameOf<S: Scalar> {
     pub axes: [Vector3<S>; 3],
 }
 
-/// The two frames of a joint and what its rows need besides.
+/// The two frames of a joint and what its rows need in addition.
 #[derive(Clone, Copy, Debug)]
 pub struct Pair {
     /// Frame on the base.
@@ -145,13 +145,13 @@ pub(crate) trait JointType {
     }
     /// What its bodies share in natural coordinates.
     fn shared(&self) -> Shared;
-    /// What it may become where it is redundant.
+    /// Its possible replacements if it is redundant.
     fn looser(&self) -> Vec<Looser>;
-    /// Its place in a planar mechanism; `None` where it has none.
+    /// Its place in a planar mechanism; `None` if it has none.
     fn in_plane(&self) -> Option<InPlane> {
         None
     }
-    /// Rows that, with its coordinates, keep it as it is at two poses.
+    /// Rows that, together with its coordinates, fix it at two poses.
     fn hold(&self, _pair: &Pair, _q: [&Pose; 2], _out: &mut Vec<Rows>) {}
     /// The residual without the row that ties the distance to the angle.
     fn without_thread<S: Scalar>(&self, F: &FrameOf<S>, M: &FrameOf<S>, out: &mut Vec<S>) {
@@ -219,15 +219,15 @@ macro_rules! joint_kinds {
             pub fn shared(&self) -> Shared {
                 match self { $(JointKind::$variant(j) => j.shared(),)* }
             }
-            /// What it may become where it is redundant.
+            /// Its possible replacements if it is redundant.
             pub fn looser(&self) -> Vec<Looser> {
                 match self { $(JointKind::$variant(j) => j.looser(),)* }
             }
-            /// Its place in a planar mechanism; `None` where it has none.
+            /// Its place in a planar mechanism; `None` if it has none.
             pub fn in_plane(&self) -> Option<InPlane> {
                 match self { $(JointKind::$variant(j) => j.in_plane(),)* }
             }
-            /// Rows that, with its coordinates, keep it as it is at two poses.
+            /// Rows that, together with its coordinates, fix it at two poses.
             pub fn hold(&self, pair: &Pair, q: [&Pose; 2], out: &mut Vec<Rows>) {
                 match self { $(JointKind::$variant(j) => j.hold(pair, q, out),)* }
             }

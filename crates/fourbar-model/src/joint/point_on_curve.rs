@@ -23,7 +23,7 @@ impl PointOnCurve {
 impl JointType for PointOnCurve {
     const WORDS: Words = Words {
         title: "a point-on-curve joint",
-        doc: "A point of the moving body follows a planar curve of the base; the coordinate is the length of its path, rounds counted on closed curves.",
+        doc: "A point of the moving body follows a planar curve of the base; the coordinate is the arc length along the curve, with rounds counted on closed curves.",
         numbers: &[],
     };
 
@@ -53,7 +53,7 @@ impl JointType for PointOnCurve {
         Some(Drawn { points: curve.polyline(200), closed: curve.closed(), radius: self.path.offset.abs() })
     }
     fn shared(&self) -> Shared {
-        let refused = "follows a curve made of pieces, which a Taylor series cannot follow from one piece into the next";
+        let refused = "follows a piecewise curve, which a Taylor series cannot follow from one piece to the next";
         Shared { points: SharedPoints::Apart, loose: [false, true], level: Stand::Along, refused: Some(refused), ..Shared::default() }
     }
     fn looser(&self) -> Vec<Looser> {

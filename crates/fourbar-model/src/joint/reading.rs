@@ -15,7 +15,7 @@ pub struct Words {
     pub title: &'static str,
     /// One line about it.
     pub doc: &'static str,
-    /// Numbers of its own that a file states, for joints that sit at a point of two bodies.
+    /// Additional numbers in the file, for joints at a common point of two bodies.
     pub numbers: &'static [Number],
 }
 
@@ -52,7 +52,7 @@ pub struct Drawn {
     pub radius: f64,
 }
 
-/// How the axis of a joint must stand to a normal so that a joint does what is asked of it.
+/// Required direction of the axis of a joint relative to a normal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Stand {
     /// In any direction.
@@ -67,7 +67,7 @@ pub enum Stand {
 }
 
 impl Stand {
-    /// Whether a unit axis with this component along the normal stands so.
+    /// Whether a unit axis with this component along the normal satisfies the requirement.
     pub fn holds(self, along: f64) -> bool {
         match self {
             Stand::Anyhow => true,
@@ -81,7 +81,7 @@ impl Stand {
 /// A joint in a planar mechanism.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InPlane {
-    /// How its axis stands to the normal of the plane.
+    /// Direction of its axis relative to the normal of the plane.
     pub axis: Stand,
     /// Rows that act in the plane.
     pub rows: usize,
@@ -149,7 +149,7 @@ pub struct Shared {
     pub thread: Option<f64>,
     /// Whether base and moving body are free to turn about their point in every direction.
     pub loose: [bool; 2],
-    /// How its axis stands to a direction along which the moving body keeps its height over the base.
+    /// Direction of its axis relative to a direction along which the moving body keeps its height over the base.
     pub level: Stand,
     /// Why natural coordinates cannot carry it.
     pub refused: Option<&'static str>,
@@ -158,7 +158,7 @@ pub struct Shared {
 /// What a joint may become so that a redundant set is none any more.
 #[derive(Clone, Debug)]
 pub struct Looser {
-    /// The type, or nothing at all.
+    /// The type, or `None`.
     pub to: Option<JointKind>,
     /// Rows it loses.
     pub rows: usize,
@@ -233,7 +233,7 @@ pub(crate) trait TreeJoint {
     fn speeds(&self, _q: &[f64], _F: &Matrix3<f64>, _M: &Matrix3<f64>, _v: &Vector3<f64>, _w: &Vector3<f64>, _u: &mut [f64]) {}
     /// Columns by number, from the axes of F and M in the world.
     fn columns(&self, _q: &[f64], _F: &Matrix3<f64>, _M: &Matrix3<f64>, _put: &mut impl FnMut(usize, Motion)) {}
-    /// Second derivative of the origin of M in F by the first coordinate, where that column bends.
+    /// Second derivative of the origin of M in F by the first coordinate, if that column is curved.
     fn bend(&self, _q: &[f64]) -> Vector3<f64> {
         Vector3::zeros()
     }

@@ -29,7 +29,7 @@ impl JointType for Revolute {
         Some(InPlane { axis: Stand::Along, rows: 2 })
     }
     fn looser(&self) -> Vec<Looser> {
-        // The second axis of a cross stands across the first, on the moving body.
+        // The second axis of a cross is perpendicular to the first, on the moving body.
         let across = |z: usize| Looser { z, ..Looser::to(JointKind::Universal(Universal), 1, 3) };
         let (slides, ball) = (Looser::to(JointKind::Cylindrical(Cylindrical), 1, 2), Looser::to(JointKind::Spherical(Spherical), 2, 2));
         vec![slides, ball, across(0), across(1), Looser::to(JointKind::PointOnLine(PointOnLine), 3, 5), Looser::gone(5, 9)]

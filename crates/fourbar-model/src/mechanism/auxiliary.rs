@@ -11,7 +11,7 @@ impl State {
 }
 
 impl<L> Mechanism<L> {
-    /// A number that is set from outside between steps; expressions that are stated after it read it by its name.
+    /// A number that is set externally between steps; expressions that are stated after it read it by its name.
     ///
     /// ```
     /// use fourbar_model::mechanism::{Body, GROUND, Mechanism};

@@ -4,7 +4,7 @@ use super::last::{Dp1, Nothing, Rolling};
 use super::{Mechanism, Written};
 use crate::spec::*;
 
-/// The plane that rolling elements roll on where nothing else is said.
+/// The default plane of rolling elements.
 const FLOOR: PlaneSpec = PlaneSpec { at: [0.0; 3], normal: [0.0, 0.0, 1.0] };
 
 impl<L> Mechanism<L> {

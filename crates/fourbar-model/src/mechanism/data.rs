@@ -13,7 +13,7 @@ pub(super) struct Data {
 }
 
 impl Data {
-    /// A function by its name; `number` gives the number of a variable in the expression that names it, `None` where it may not stand there.
+    /// A function by its name; `number` gives the number of a variable in the expression that names it, `None` if it is not allowed there.
     pub(super) fn function(&self, name: &str, mut number: impl FnMut(StateVariable) -> Option<u32>) -> Option<Symbol> {
         let (_, expr, inputs) = self.functions.iter().rev().find(|(n, ..)| n == name)?;
         let mut known = true;
@@ -64,7 +64,7 @@ impl<L> Mechanism<L> {
     /// ```
     pub fn table(mut self, name: impl Into<String>, table: TableSpec) -> Mechanism {
         let name = name.into();
-        // What is wrong with its points is said when the mechanism is built; expressions see nothing of a table that is not there.
+        // Errors of its points are reported when the mechanism is built; expressions ignore a missing table.
         if let Ok(made) = table.table(&name) {
             self.state.data.tables.push((name.clone(), made));
         }

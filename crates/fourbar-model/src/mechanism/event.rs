@@ -96,7 +96,7 @@ impl Mechanism<last::Event> {
         self.does(ActionSpec::Remove(name.into()))
     }
 
-    /// A joint is held as it is.
+    /// A joint is locked in its current position.
     pub fn lock(self, joint: impl Into<String>) -> Self {
         self.does(ActionSpec::Lock(joint.into()))
     }

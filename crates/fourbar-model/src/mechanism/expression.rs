@@ -49,7 +49,7 @@ pub(super) fn coordinate(name: &str) -> Option<StateVariable> {
 }
 
 impl State {
-    /// A function of time; zero where the text is no expression, which is complained of.
+    /// A function of time; zero if the text is no expression, which is complained of.
     pub(super) fn time(&mut self, key: &str, value: Written) -> Expr {
         let parameters = &self.parameters;
         let parsed = match &value {
@@ -151,10 +151,10 @@ fn problem(e: &ExprError, key: &str, text: &str) -> Diagnostic {
         E::UnknownFunction(_) => ("M022", "`fourbar list` prints the functions"),
         E::Arguments { .. } => ("M023", "`fourbar list` prints the functions with their arguments"),
         E::DivisionByZero => ("M024", "guard the division with `if(condition, a, b)`"),
-        E::NotFinite => ("M025", "numbers must be finite and functions stay where they are defined"),
+        E::NotFinite => ("M025", "numbers must be finite, and functions must be used where they are defined"),
         E::TooDeep => ("M026", "define parts of it as parameters"),
         E::TooLong | E::TooMany => ("M027", "define parts of it as parameters"),
-        E::UnknownUnit(_) => ("M030", "numbers are in SI units here; convert them before"),
+        E::UnknownUnit(_) => ("M030", "numbers are in SI units here; convert them first"),
         E::Mismatch(..) | E::NotPlain(..) | E::WrongArgument(..) => ("M032", "check the units"),
     };
     Diagnostic::new(code, format!("`{key}`: {} in `{text}`", e.kind)).help(help)

@@ -4,7 +4,7 @@ use super::last::{Bushing, Components, Friction, Nothing, Rope, Spring, Torsion}
 use super::{Mechanism, State, Written};
 use crate::spec::*;
 
-/// Joint speed below which dry friction is smoothed, where nothing else is said.
+/// Default joint speed below which dry friction is smoothed.
 const FRICTION_SPEED: f64 = 1e-3;
 /// What a spring must have one of.
 const STRENGTH: &str = "stiffness, damping or a law";
@@ -63,7 +63,7 @@ impl<L> Mechanism<L> {
         self.element(name, "a spring", &[STRENGTH], |_| SpringSpec { between: [from, to], law, mass: 0.0 }.into())
     }
 
-    /// A rope between two places: it pulls where it is longer than its length, and never pushes.
+    /// A rope between two places: it pulls when stretched beyond its length, and never pushes.
     pub fn rope(self, name: impl Into<String>, from: Place, to: Place) -> Mechanism<Rope> {
         self.element(name, "a rope", &["length", "stiffness"], |_| {
             RopeSpec { between: [from, to], via: Vec::new(), length: 0.0, stiffness: 0.0, damping: 0.0 }.into()
@@ -198,7 +198,7 @@ impl Mechanism<Torsion> {
         self
     }
 
-    /// Angle at which it is relaxed, rad; zero where it is not said.
+    /// Angle at which it is relaxed, rad; zero if it is not said.
     pub fn angle(mut self, radians: f64) -> Self {
         self.state.linear(|_, rest, _| *rest = radians);
         self
@@ -275,7 +275,7 @@ impl Mechanism<Friction> {
         self.changed(|_, viscous, _, _| *viscous = c)
     }
 
-    /// The joint stays where it is while the effort on it is small, up to a coefficient that is at least that of sliding.
+    /// The joint sticks while the effort on it is small, up to a static coefficient that is at least the sliding one.
     pub fn stick(mut self, static_coefficient: Option<f64>) -> Self {
         if let Some((_, ForceSpec::Friction(f))) = self.state.spec.forces.last_mut() {
             (f.stick, f.static_coefficient) = (true, static_coefficient);

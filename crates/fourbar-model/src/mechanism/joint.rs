@@ -241,7 +241,7 @@ impl Mechanism<Angle> {
 }
 
 impl Mechanism<Gear> {
-    /// Body that holds the axes of both wheels, where it is not the base of both joints.
+    /// Body that carries the axes of both wheels, if it is not the base of both joints.
     pub fn carrier(mut self, body: impl Into<String>) -> Mechanism<Nothing> {
         if let Some((_, JointSpec::Gear { carrier, .. })) = self.state.spec.joints.last_mut() {
             *carrier = Some(body.into());
@@ -256,7 +256,7 @@ impl FrameSpec {
         Self { at, axis, x: None }
     }
 
-    /// The same with the direction from which the angle is measured.
+    /// As above, with the direction from which the angle is measured.
     pub fn with_x(self, x: V3) -> Self {
         Self { x: Some(x), ..self }
     }

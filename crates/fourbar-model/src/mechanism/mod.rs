@@ -22,8 +22,8 @@
 //! ```
 //!
 //! An element is begun by the method that is called as its type in files, and continues with the keys that it has; the next element, or
-//! [`Mechanism::build`], ends it. Nothing is rejected on the way: everything that is wrong is said in one go at the end, with the codes
-//! that files get. Numbers are SI and radians. Expressions are numbers or texts; they know `t`, `pi`, what was stated before
+//! [`Mechanism::build`], ends it. Nothing is rejected on the way: all errors are reported together at the end, with the codes
+//! that files get. Numbers are SI and radians. Expressions are numbers or texts; they may use `t`, `pi`, parameters defined before
 //! them of parameters, inputs, states, tables and functions, and in forces the coordinates of joints and points, such as `O.angle` or `P.vx`.
 
 mod auxiliary;
@@ -54,7 +54,7 @@ pub fn on(body: impl Into<String>, at: V3) -> Place {
     Place { body: body.into(), at: At::Body(at) }
 }
 
-/// A place on a body, by where it is drawn in the world.
+/// A place on a body, given by its drawn position in the world.
 pub fn drawn(body: impl Into<String>, at: V3) -> Place {
     Place { body: body.into(), at: At::World(at) }
 }
@@ -161,7 +161,7 @@ impl State {
         let name = path.split_once('.').map_or(path.as_str(), |(_, name)| name);
         let keys: Vec<String> = lacks.iter().map(|k| format!("`{k}`")).collect();
         let message = format!("`{name}`, {title}, lacks {}", keys.join(" and "));
-        self.errors.push(Diagnostic::new("M013", message).at(path.clone()).name(name).help("call the methods of these names after it"));
+        self.errors.push(Diagnostic::new("M013", message).at(path.clone()).name(name).help("call the methods with these names after it"));
     }
 }
 
@@ -190,7 +190,7 @@ impl<L> Mechanism<L> {
         Self { state, last: PhantomData }
     }
 
-    /// The same with another element begun.
+    /// As above, with another element begun.
     fn next<M>(self) -> Mechanism<M> {
         Mechanism::of(self.state)
     }
@@ -250,7 +250,7 @@ impl<L> Mechanism<L> {
         self.stated(|s| s.points.push((name.into(), place)))
     }
 
-    /// Joints or bodies that assembly may not move.
+    /// Joints or bodies that assembly must not move.
     pub fn hold<N: Into<String>>(self, names: impl IntoIterator<Item = N>) -> Mechanism {
         self.stated(|s| s.hold.extend(names.into_iter().map(Into::into)))
     }
@@ -313,13 +313,13 @@ impl<L> Mechanism<L> {
         self.stated(change)
     }
 
-    /// The mechanism as data, not checked beyond what was said on the way.
+    /// The mechanism as data, checked only as far as its methods do.
     pub fn spec(mut self) -> Result<ModelSpec, Error> {
         self.state.end();
         Error::of(self.state.errors).map_or(Ok(self.state.spec), Err)
     }
 
-    /// Checks the mechanism; everything that is wrong is said at once.
+    /// Checks the mechanism; all errors are reported together.
     pub fn build(mut self) -> Result<Model, Error> {
         self.state.end();
         let mut errors = self.state.errors;

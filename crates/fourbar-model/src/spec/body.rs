@@ -1,4 +1,4 @@
-//! Bodies as their author states them: mass, inertia, where they stand and what they look like.
+//! Bodies as specified by the author: mass, inertia, position and appearance.
 
 use super::V3;
 use serde::{Deserialize, Serialize};
@@ -51,7 +51,7 @@ pub enum Inertia {
     Point,
 }
 
-/// How a frame stands in another one.
+/// Orientation of a frame relative to another one.
 #[derive(Clone, Copy, Debug, PartialEq, Default, Serialize, Deserialize)]
 pub enum Orientation {
     /// Parallel to the world.
@@ -131,7 +131,7 @@ pub enum Shape {
         /// Origin of the mesh in the body frame.
         #[serde(default)]
         at: V3,
-        /// How the mesh stands in the body frame.
+        /// Orientation of the mesh in the body frame.
         #[serde(default)]
         orientation: Orientation,
     },

@@ -74,7 +74,7 @@ pub enum ActionSpec {
     Enable(String),
     /// It acts no more, until it is enabled.
     Disable(String),
-    /// A joint is held as it is.
+    /// A joint is locked in its current position.
     Lock(String),
     /// It is free again.
     Release(String),

@@ -13,7 +13,7 @@ pub struct PathSpec {
     pub coordinates: [Option<Expr>; 3],
     /// Instead of functions: points that the path goes through.
     pub through: Option<ThroughSpec>,
-    /// Joints whose coordinate stays as it is at the start, for mechanisms with more freedom than the path takes.
+    /// Joints that keep their start coordinate, for mechanisms with more freedom than the path prescribes.
     pub keep: Vec<String>,
 }
 
@@ -115,16 +115,16 @@ impl ThroughSpec {
         shares.windows(2).all(|w| w[1] > w[0]).then_some((points, shares))
     }
 
-    /// The path as functions of time; the reason in words where there is none.
+    /// The path as functions of time, or the reason why it has none.
     pub fn coordinates(&self) -> Result<[Expr; 3], String> {
         if !(self.duration > 0.0 && self.duration.is_finite() && self.start.is_finite()) {
             return Err("its duration is not positive".into());
         }
         let least = if self.closed { 3 } else { 2 };
         if self.points.len() < least {
-            return Err(format!("it goes through fewer than {least} points"));
+            return Err(format!("it passes through fewer than {least} points"));
         }
-        let (points, shares) = self.shares().ok_or("two points that follow each other are the same")?;
+        let (points, shares) = self.shares().ok_or("two consecutive points coincide")?;
         let mut tables = Vec::with_capacity(3);
         for (i, name) in ["path_x", "path_y", "path_z"].iter().enumerate() {
             let mut pairs: Vec<[f64; 2]> = points.iter().zip(&shares).map(|(p, s)| [*s, p[i]]).collect();
@@ -134,9 +134,9 @@ impl ThroughSpec {
             let ends = if self.closed { TableEnds::Periodic } else { TableEnds::Natural };
             let outside = (!self.closed).then_some(Outside::Hold);
             let spec = TableSpec { ends, outside, ..TableSpec::new(pairs) };
-            tables.push(spec.table(name).map_err(|_| "no smooth curve goes through its points".to_string())?);
+            tables.push(spec.table(name).map_err(|_| "no smooth curve passes through its points".to_string())?);
         }
-        let tables: [Table; 3] = tables.try_into().map_err(|_| "no smooth curve goes through its points".to_string())?;
+        let tables: [Table; 3] = tables.try_into().map_err(|_| "no smooth curve passes through its points".to_string())?;
         let share = self.profile.text(self.start, self.start + self.duration);
         let of =
             |name: &str| Expr::parse_quantity(&format!("{name}({share})"), &mut Axes(&tables)).map(|(e, _)| e).map_err(|e| e.to_string());
@@ -145,7 +145,7 @@ impl ThroughSpec {
 }
 
 impl PathSpec {
-    /// The coordinates that it prescribes, as functions of time; the reason in words where there are none.
+    /// The coordinates that it prescribes, as functions of time, or the reason why there are none.
     pub fn functions(&self) -> Result<[Option<Expr>; 3], String> {
         match &self.through {
             Some(through) => through.coordinates().map(|c| c.map(Some)),
@@ -156,7 +156,7 @@ impl PathSpec {
 }
 
 impl MotorSpec {
-    /// A motor on a joint about which nothing else is said.
+    /// A motor on a joint with default properties.
     pub fn new(joint: impl Into<String>) -> Self {
         Self { joint: joint.into(), rated: None, limit: None, inertia: 0.0, ratio: 1.0, efficiency: 1.0, weight: None }
     }
@@ -231,7 +231,7 @@ mod tests {
         s.points.truncate(1);
         assert!(s.coordinates().is_err_and(|e| e.contains("fewer than 2")));
         s.points = vec![[1.0; 3], [1.0; 3], [2.0; 3]];
-        assert!(s.coordinates().is_err_and(|e| e.contains("same")));
+        assert!(s.coordinates().is_err_and(|e| e.contains("coincide")));
         s.duration = 0.0;
         assert!(s.coordinates().is_err_and(|e| e.contains("duration")));
     }

@@ -27,7 +27,7 @@ def on(body: str, at: Vector = (0, 0, 0)) -> dict[str, Any]:
 
 
 def drawn(body: str, at: Vector) -> dict[str, Any]:
-    """A place on a body, by where it is drawn in the world."""
+    """A place on a body, given by its drawn position in the world."""
     return {"body": body, "world": at}
 
 
@@ -579,7 +579,7 @@ class Mechanism:
 
         do: one action or several: ``{"remove": NAME}``, ``{"disable": NAME}``, ``{"enable": NAME}``, ``{"lock": JOINT}``,
         ``{"release": JOINT}``, ``{"set": {NAME: value}}``, ``{"stop": True}``. direction: ``"rising"``, ``"falling"`` or ``"any"``. once:
-        whether it happens once only. rearm: how far the expression must go back before it can happen again. after: an event that must
+        whether it happens once only. rearm: distance by which the expression must return before it can happen again. after: an event that must
         have happened before.
 
         >>> import fourbar

@@ -74,7 +74,7 @@ class Columns(Mapping[str, Any]):
         return pl.DataFrame(self)
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        """The stream that pyarrow, polars, DuckDB and others read; units stand in the metadata of the fields."""
+        """The stream that pyarrow, polars, DuckDB and others read; units are in the metadata of the fields."""
         raise NotImplementedError
 
     def _parquet(self) -> bytes:

@@ -306,7 +306,7 @@ class Studies:
 
         vary: by parameter a text such as ``"60..100 mm:41"``, ``(from, to, count)``, ``(from, to)`` for `lhs` and `sobol`, or a sequence of
         numbers; several make a grid. measures: by name an expression of columns, ``max(abs(motor.effort))``. Both may stand in the file
-        instead. lhs, sobol: number of cases spread by a Latin hypercube or a Sobol sequence. out: a folder with ``cases.csv``,
+        instead. lhs, sobol: number of cases sampled by a Latin hypercube or a Sobol sequence. out: a folder with ``cases.csv``,
         ``cases.parquet``, ``plan.json`` and, for `trajectories` (patterns of columns), the rows of every run as a partitioned dataset.
         resume: go on with what is missing there. executor: any `concurrent.futures.Executor`, such as a process pool or
         ``client.get_executor()`` of Dask, which gets tasks of about `chunk` seconds; left out, all cores of this machine, or `threads`. batch: advance

@@ -80,7 +80,7 @@ pub fn family_of(seed: u64) -> &'static Family {
     &FAMILIES[(seed % FAMILIES.len() as u64) as usize]
 }
 
-/// The mechanism of a seed, of the family [`family_of`] tells.
+/// The mechanism of a seed, of the family given by [`family_of`].
 pub fn mechanism(seed: u64) -> ModelSpec {
     of_family(family_of(seed), seed)
 }

@@ -222,7 +222,7 @@ impl Sketch {
         k
     }
 
-    /// Adds a joint at a point of the sketch, and tells its name.
+    /// Adds a joint at a point of the sketch, and returns its name.
     pub fn joint(&mut self, kind: PairKind, bodies: [usize; 2], at: &V, axis: &V) -> String {
         let z = axis.normalize();
         let axis_moving = (kind == PairKind::Universal).then(|| {

@@ -27,7 +27,7 @@ pub fn ring(s: &mut Sketch, letters: &str) {
         };
         let axis = s.draw.unit();
         let (a, b) = (links[k], links[(k + 1) % n]);
-        // The last joint stands on the ground, whichever way round.
+        // The last joint is on the ground, as base or moving body.
         let bodies = if b == 0 { [0, a] } else { [a, b] };
         let name = s.joint(kind, bodies, &points[k], &axis);
         let freedoms: usize = letters.chars().map(freedoms).sum();

@@ -25,12 +25,12 @@ pub struct Exact<'a> {
     pub goals: usize,
     /// Goals and margins; measures behind these are not differentiated.
     pub searched: usize,
-    /// Minus one where the goal is to become large.
+    /// Minus one if the goal is to become large.
     pub sign: f64,
 }
 
 impl Exact<'_> {
-    /// The derivatives at some values; `None` where the run is not differentiated.
+    /// The derivatives at some values; `None` if the run is not differentiated.
     pub fn at(&self, x: &[f64]) -> Option<Slopes> {
         let build = |v: &[f64]| -> Result<_, Error> { Ok(start_settled(self.subject.build(self.names, v)?.0)?.0) };
         let names: Vec<String> = self.names.iter().map(|n| (*n).to_string()).collect();

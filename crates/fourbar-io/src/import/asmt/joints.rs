@@ -52,7 +52,7 @@ impl Asmt<'_, '_> {
         let name = item.value("Name").map_or_else(|| item.text.clone(), |n| n.text.clone());
         if !READ.contains(&item.text.as_str()) {
             let d = Diagnostic::new("M660", format!("`{name}` is a `{}`, which is not read", item.text)).name(&name);
-            return self.reading.problem(d.help("the assembly would be a different one without it"), item.spot);
+            return self.reading.problem(d.help("without it the assembly would be a different one"), item.spot);
         }
         let (Some(i), Some(j)) = (self.marker(item, "MarkerI"), self.marker(item, "MarkerJ")) else { return };
         let path = format!("/{assembly}/{name}");
@@ -145,13 +145,13 @@ impl Asmt<'_, '_> {
     fn gear(&mut self, item: &Item, name: String, [i, j]: [Marker; 2]) {
         let (Some(ri), Some(rj)) = (self.number(item, "radiusI"), self.number(item, "radiusJ")) else { return };
         let (Some((a, sa)), Some((b, sb))) = (self.holding(i.link, true), self.holding(j.link, true)) else {
-            return self.wrong(format!("`{name}` couples parts that no joint before it lets turn"), item.spot);
+            return self.wrong(format!("`{name}` couples parts that no earlier joint allows to turn"), item.spot);
         };
         let same = if self.axis(a).dot(&self.axis(b)) < 0.0 { -1.0 } else { 1.0 };
         self.draft.couplings.push(Coupling { name, joints: [a, b], ratio: -ri / rj * sa * sb * same, spot: item.spot });
     }
 
-    /// A rack and a pinion. MarkerI has its x along the teeth and its z along the pinion's axis, whichever of the two it stands on.
+    /// A rack and a pinion. MarkerI has its x along the teeth and its z along the pinion's axis, on whichever of the two it is placed.
     fn rack(&mut self, item: &Item, name: String, [i, j]: [Marker; 2]) {
         let Some(radius) = self.number(item, "pitchRadius") else { return };
         let roles = |rack: &Marker, pinion: &Marker| Some((self.holding(rack.link, false)?, self.holding(pinion.link, true)?));
@@ -203,7 +203,7 @@ impl Asmt<'_, '_> {
             _ => j.turns() == Some(!slides),
         };
         if !fits {
-            return left_out("its joint has no coordinate that could be limited so, or one of its other kind is limited already");
+            return left_out("its joint has no such coordinate, or its other coordinate is already limited");
         }
         let j = &mut self.draft.joints[joint];
         j.limits_slide = slides && j.turns() == Some(true);

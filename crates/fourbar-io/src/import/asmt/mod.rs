@@ -95,7 +95,7 @@ pub(super) fn read(reading: &Reading<'_>, text: &str) -> Option<Draft> {
             a.limit(l);
         }
         for g in sets.child("GeneralConstraintSets").iter().flat_map(|l| &l.inside) {
-            let help = "the assembly would be a different one without it";
+            let help = "without it the assembly would be a different one";
             reading.problem(Diagnostic::new("M660", format!("`{}` is not read", g.text)).help(help), g.spot);
         }
     }
@@ -131,7 +131,7 @@ fn tree(text: &str) -> Result<Vec<Item>, (Diagnostic, Span)> {
         }
         let span = Span::new(start + depth, start + line.len());
         if depth > MAX_DEPTH || depth > open.len() {
-            let d = Diagnostic::new("M660", "the line is indented further than what it belongs to");
+            let d = Diagnostic::new("M660", "the line is indented too far");
             return Err((d.help("every level is one tab"), span));
         }
         while open.len() > depth {
@@ -245,7 +245,7 @@ impl Asmt<'_, '_> {
         self.all_markers(part, k, &format!("/{assembly}/{}", name.text), &Pose::IDENTITY);
     }
 
-    /// Lists what is not carried over.
+    /// Lists the parts that are not converted.
     fn left_over(&self, assembly: &Item) {
         let count = |name: &str| {
             assembly.child("Parts").map_or(0, |p| p.inside.iter().filter(|i| i.child(name).is_some_and(|c| !c.inside.is_empty())).count())

@@ -1,4 +1,4 @@
-//! What a draft says about the start: coordinates of joints as drawn, and whether every joint is closed there.
+//! The start of a draft: drawn coordinates of joints, and whether every joint is closed.
 
 use super::super::draft::*;
 use fourbar::spec::PairKind;
@@ -25,7 +25,7 @@ pub(super) fn distance(draft: &Draft, j: &Joint) -> f64 {
     f.R.tr_mul(&(m.p - f.p)).z
 }
 
-/// Whether the start is as drawn: everything is closed, and nothing is moved from outside.
+/// Whether the start is as drawn: all joints are closed, and no coordinate is given.
 pub(super) fn stands(draft: &Draft) -> bool {
     let coupled = |c: &Coupling| {
         let [a, b] = c.joints.map(|k| coordinate(draft, &draft.joints[k]));

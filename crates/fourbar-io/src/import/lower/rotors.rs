@@ -33,7 +33,7 @@ pub(super) fn carry(draft: &mut Draft, merged: &mut Merged, reading: &Reading<'_
             let why = if inertia < 0.0 { "it is negative" } else { "the joint has no single coordinate" };
             let message = format!("the rotor inertia of `{}`, {} {unit}, is not converted: {why}", j.name, number(inertia));
             let d = Diagnostic::new("W455", message).name(&j.name);
-            reading.note(d.help("the mechanism moves as without this rotor"), j.spot);
+            reading.note(d.help("the mechanism moves as if this rotor were absent"), j.spot);
             continue;
         };
         let (base, _) = draft.drawn(&j);
@@ -76,6 +76,6 @@ pub(super) fn carry(draft: &mut Draft, merged: &mut Merged, reading: &Reading<'_
     let are = if carried.len() == 1 { "the rotor inertia is that of a body" } else { "rotor inertias are those of bodies" };
     let d = Diagnostic::new("W455", format!("{are} on the ground, moved by a gear: {}{more}", list.join(", ")))
         .names(carried.into_iter().map(|(_, rotor)| rotor))
-        .help("this resists accelerations of the joints, and nothing else, as in the file");
+        .help("they resist accelerations of the joints, and nothing else, as in the file");
     reading.note(d, spot);
 }

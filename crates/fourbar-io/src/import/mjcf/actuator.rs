@@ -47,12 +47,12 @@ impl<'x> Mjcf<'_, '_, 'x> {
         let get = |name: &str| self.defaults.attribute(e, class, &tags, name);
         let name = e.word("name").map_or_else(|| format!("{}{}", e.tag(), n + 1), String::from);
         let skip = |why: &str| {
-            let d = Diagnostic::new("W450", format!("the actuator `{name}` is not carried over: {why}")).name(&name);
+            let d = Diagnostic::new("W450", format!("the actuator `{name}` is not converted: {why}")).name(&name);
             r.note(d.help("add a force and an input by hand"), e.spot());
             e.done();
         };
         if self.off.actuators {
-            let d = Diagnostic::new("W457", format!("the actuator `{name}` is switched off and left out")).name(&name);
+            let d = Diagnostic::new("W457", format!("the actuator `{name}` is switched off and omitted")).name(&name);
             r.note(d, e.spot());
             return e.done();
         }
@@ -60,7 +60,7 @@ impl<'x> Mjcf<'_, '_, 'x> {
         let pull = if let Some(a) = get("joint").or_else(|| get("jointinparent")) {
             let Some(joint) = self.named_joint(a) else { return };
             if self.draft.joints[joint].turns().is_none() {
-                return skip("it acts on a joint without one coordinate");
+                return skip("its joint does not have exactly one coordinate");
             }
             Pull::Joints(vec![(joint, gear[0])])
         } else if let Some(a) = get("tendon") {
@@ -79,9 +79,9 @@ impl<'x> Mjcf<'_, '_, 'x> {
             let [f, t] = [0, 3].map(|k| site.pose.R * Vector3::new(g[k], g[k + 1], g[k + 2]));
             Pull::Site(site.link, site.pose.p, f, t)
         } else {
-            return skip("it acts neither on a joint nor on a fixed tendon nor at a site");
+            return skip("it acts on neither a joint, a fixed tendon nor a site");
         };
-        let Some(law) = self.law(e, class, &tags) else { return skip("its force follows a law that is not read") };
+        let Some(law) = self.law(e, class, &tags) else { return skip("its force law is not supported") };
         let on = |key: &str, range: &Option<Vec<f64>>| match get(key).map_or("auto", |a| a.value) {
             "true" => true,
             "false" => false,
@@ -145,7 +145,7 @@ impl<'x> Mjcf<'_, '_, 'x> {
             g => format!("({g})*{signal}"),
         };
         let mut force = match (pushed.is_empty(), bias.is_empty()) {
-            (true, true) => return skip("it gives no force"),
+            (true, true) => return skip("it exerts no force"),
             (false, true) => pushed,
             (true, false) => bias,
             (false, false) => format!("{pushed}+{bias}"),
@@ -181,7 +181,7 @@ impl<'x> Mjcf<'_, '_, 'x> {
         let position = |dynamics: Dynamics| {
             let (kp, kv) = (r.number(get("kp"), 1.0), r.number(get("kv"), 0.0));
             if let Some(a) = get("dampratio") {
-                let d = Diagnostic::new("W450", "`dampratio` is not carried over: it depends on the inertia of the whole mechanism");
+                let d = Diagnostic::new("W450", "`dampratio` is not converted: it depends on the inertia of the whole mechanism");
                 r.note(d.help("give `kv` instead"), a.spot);
             }
             Some(Law { gain: [kp, 0.0, 0.0], bias: [0.0, -kp, -kv], dynamics })

@@ -11,7 +11,7 @@ use nalgebra::{Matrix3, Vector3};
 /// Elements that add bodies in ways that are not read.
 const UNREAD: [&str; 5] = ["composite", "flexcomp", "replicate", "attach", "plugin"];
 
-/// Joints with the frames in which they stand and their classes, and the inertia of a body with its frame.
+/// Joints with their frames and classes, and the inertia of a body with its frame.
 #[derive(Default)]
 struct Inside<'x> {
     joints: Vec<(Element<'x>, Pose, usize)>,
@@ -19,7 +19,7 @@ struct Inside<'x> {
 }
 
 impl<'x> Mjcf<'_, '_, 'x> {
-    /// What stands in a body or in a frame of it. `frame` is its pose in the link.
+    /// The contents of a body or of a frame of it. `frame` is its pose in the link.
     pub(super) fn content(&mut self, e: Element<'x>, link: usize, frame: &Pose, class: usize) -> Body {
         let mut sum = Body::NONE;
         for c in e.children() {
@@ -46,7 +46,7 @@ impl<'x> Mjcf<'_, '_, 'x> {
                     self.body(c, link, frame, class);
                 }
                 tag if UNREAD.contains(&tag) => {
-                    let help = "save the model with MuJoCo, which writes it out, and read that";
+                    let help = "save the model with MuJoCo, which expands it, and read the saved file";
                     self.reading.unsupported(&format!("`{tag}`"), help, c.spot());
                 }
                 _ => {}
@@ -68,7 +68,7 @@ impl<'x> Mjcf<'_, '_, 'x> {
             None => format!("body{k}"),
         };
         if e.word("mocap") == Some("true") {
-            let d = Diagnostic::new("W450", format!("`{name}` is moved from outside in MuJoCo (`mocap`), and is part of the ground here"));
+            let d = Diagnostic::new("W450", format!("`{name}` is moved externally in MuJoCo (`mocap`); here it is part of the ground"));
             r.note(d.name(&name), e.spot());
         }
         let pose = self.draft.links[parent].pose.then(&inner);
@@ -110,7 +110,7 @@ impl<'x> Mjcf<'_, '_, 'x> {
         self.draft.links[k].body = own.map_or(geoms, |(i, within)| self.inertial(i).moved(&within));
     }
 
-    /// The joints of a body with the frames in which they stand, and its inertia, also those inside its frames.
+    /// The joints of a body with their frames, and its inertia, including those inside its frames.
     fn collect(&self, e: Element<'x>, frame: &Pose, class: usize, found: &mut Inside<'x>) {
         for c in e.children() {
             match c.tag() {
@@ -122,7 +122,7 @@ impl<'x> Mjcf<'_, '_, 'x> {
                     c.saw();
                     if found.inertia.replace((c, *frame)).is_some() {
                         let d = Diagnostic::new("M656", "a body has two elements `inertial`");
-                        self.reading.problem(d.help("leave one of them out"), c.spot());
+                        self.reading.problem(d.help("remove one of them"), c.spot());
                     }
                 }
                 "frame" => {
@@ -145,12 +145,12 @@ impl<'x> Mjcf<'_, '_, 'x> {
             Matrix3::from_diagonal(&r.vector(e.get("diaginertia"), Vector3::zeros()))
         };
         if mass < 0.0 {
-            r.problem(Diagnostic::new("M651", "the mass is negative").help("a mass is positive"), e.spot());
+            r.problem(Diagnostic::new("M651", "the mass is negative").help("a mass must be positive"), e.spot());
         }
         Body { mass, com: Vector3::zeros(), J }.moved(&pose)
     }
 
-    /// A joint of a body that stands at `at` on the base, given in a frame at `within` on the body.
+    /// A joint of a body at `at` on the base, given in a frame at `within` on the body.
     fn joint(&mut self, e: Element<'x>, links: [usize; 2], [at, within]: [&Pose; 2], inherited: usize, body: &str) {
         let r = self.reading;
         let free = e.tag() == "freejoint";
@@ -185,7 +185,7 @@ impl<'x> Mjcf<'_, '_, 'x> {
             let axis = if turns.is_some() { r.direction(get("axis"), Vector3::z()) } else { Vector3::z() };
             let frame = within.then(&Pose::with_axis(r.vector(get("pos"), Vector3::zeros()), &axis));
             reference = if turns.is_some() { angle * r.number(get("ref"), 0.0) } else { 0.0 };
-            // As drawn the coordinate has its reference value, so the frame on the base stands before it by as much.
+            // As drawn the coordinate has its reference value, so the frame on the base is set back by that value.
             let back = match turns {
                 Some(true) => Pose { p: Vector3::zeros(), R: about(&Vector3::z(), -reference) },
                 Some(false) => Pose::at(Vector3::new(0.0, 0.0, -reference)),
@@ -216,7 +216,7 @@ impl<'x> Mjcf<'_, '_, 'x> {
     pub(super) fn first_coefficient(&self, given: Option<Attribute<'x>>, of: &str) -> f64 {
         let Some((a, x)) = given.and_then(|a| Some((a, self.reading.numbers(a, 1, 3)?))) else { return 0.0 };
         if x[1..].iter().any(|c| *c != 0.0) {
-            let message = format!("of `{}` of `{of}` only the first coefficient is carried over, {:?}", a.name, x[0]);
+            let message = format!("of `{}` of `{of}` only the first coefficient is converted, {:?}", a.name, x[0]);
             let d = Diagnostic::new("W450", message).name(of);
             self.reading.note(d.help("springs and dampers are linear here; write the law as a force with an expression"), a.spot);
         }

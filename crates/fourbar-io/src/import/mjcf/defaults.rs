@@ -1,4 +1,4 @@
-//! Classes of default values. A class inherits from the one it stands in; the outermost holds everywhere.
+//! Classes of default values. A class inherits from the enclosing one; the outermost applies everywhere.
 
 use super::super::reading::Reading;
 use super::super::xml::{Attribute, Element};
@@ -16,7 +16,7 @@ struct Class<'x> {
 pub(super) struct Defaults<'x> {
     classes: Vec<Class<'x>>,
     names: HashMap<&'x str, usize>,
-    /// Attributes that elements were asked for, by the tag of their defaults.
+    /// Attributes that were read from elements, by the tag of their defaults.
     asked: RefCell<HashMap<String, HashSet<String>>>,
     /// How many elements of one kind a class has.
     alike: HashMap<(usize, &'x str), usize>,
@@ -59,7 +59,7 @@ impl<'x> Defaults<'x> {
                     return reading.problem(Diagnostic::new("M652", message).name(c.tag()).help("put them together"), c.spot());
                 }
                 self.classes[class].elements.push(c);
-                // What a default says is listed where it is not carried over, not that it is there.
+                // The contents of a default are listed if they are not converted, not its presence.
                 c.saw();
                 continue;
             }
@@ -115,7 +115,7 @@ impl<'x> Defaults<'x> {
         self.chain(e, class, tags).find_map(|d| d.get(name))
     }
 
-    /// What defaults say is dealt with where elements of their kind were asked for it, or where there are none.
+    /// Defaults are handled when elements of their kind are read, or if there are none.
     pub fn settle(&self) {
         let asked = self.asked.borrow();
         for d in self.classes.iter().flat_map(|c| &c.elements) {

@@ -23,7 +23,7 @@ impl<'x> Mjcf<'_, '_, 'x> {
             let name = c.word("name").map_or_else(|| format!("{}{}", c.tag(), n + 1), String::from);
             let active = self.defaults.attribute(c, class, &tags, "active").is_none_or(|a| a.value != "false");
             if !active || self.off.equalities {
-                let d = Diagnostic::new("W457", format!("the equality `{name}` is switched off and left out")).name(&name);
+                let d = Diagnostic::new("W457", format!("the equality `{name}` is switched off and omitted")).name(&name);
                 self.reading.note(d, c.spot());
                 c.done();
                 continue;
@@ -37,8 +37,8 @@ impl<'x> Mjcf<'_, '_, 'x> {
                     }
                 }
                 other => {
-                    let d = Diagnostic::new("W457", format!("the equality `{name}` of {other}s is left out")).name(&name);
-                    self.reading.note(d.help("the mechanism moves as without it"), c.spot());
+                    let d = Diagnostic::new("W457", format!("the equality `{name}` of {other}s is omitted")).name(&name);
+                    self.reading.note(d.help("the mechanism moves as if it were absent"), c.spot());
                     c.done();
                 }
             }
@@ -73,7 +73,7 @@ impl<'x> Mjcf<'_, '_, 'x> {
         found
     }
 
-    /// The two sites of an equality, where it is given by sites.
+    /// The two sites of an equality, if it is given by sites.
     fn sites(&self, e: Element<'x>) -> Option<Option<[Site; 2]>> {
         match (e.get("site1"), e.get("site2")) {
             (None, None) => Some(None),
@@ -96,8 +96,7 @@ impl<'x> Mjcf<'_, '_, 'x> {
             if gap > 0.0 && gap <= DIGITS {
                 there = pb.inverse().point(&at);
                 if gap > 1e-12 {
-                    let message =
-                        format!("the sites of `{name}` are {} m apart as drawn; the second is taken where the first one is", number(gap));
+                    let message = format!("the sites of `{name}` are {} m apart as drawn; the second is placed at the first", number(gap));
                     self.reading.note(Diagnostic::new("W457", message).name(&name).help("the file rounds its numbers"), e.spot());
                 }
             }
@@ -124,7 +123,7 @@ impl<'x> Mjcf<'_, '_, 'x> {
         let [pa, pb] = [a, b].map(|k| self.draft.links[k].pose);
         let given = e.get("relpose").and_then(|x| self.reading.numbers(x, 7, 7));
         let relative = given.and_then(|x| Some(Pose { p: Vector3::new(x[0], x[1], x[2]), R: from_quaternion(&x[3..])? }));
-        // A point at which the rows are taken, which changes nothing where they hold exactly.
+        // A point at which the rows are taken, which changes nothing if they hold exactly.
         e.get("anchor");
         let relative = relative.unwrap_or_else(|| pa.inverse().then(&pb));
         self.close(Joint::new(name, kind, [a, b], [relative, Pose::IDENTITY], e.spot()));
@@ -135,7 +134,7 @@ impl<'x> Mjcf<'_, '_, 'x> {
         self.reference.push(0.0);
     }
 
-    /// Couples two joints, or holds one; gives a joint that does not stand where the equality wants it, and by how much.
+    /// Couples two joints, or holds one; returns a joint whose drawn coordinate violates the equality, and by how much.
     fn couple(&mut self, e: Element<'x>, name: String) -> Option<(usize, f64)> {
         let r = self.reading;
         let follower = self.named_joint(r.need(e, "joint1")?)?;
@@ -154,7 +153,7 @@ impl<'x> Mjcf<'_, '_, 'x> {
             }
         }
         if leader.is_some() && c[2..].iter().any(|x| *x != 0.0) {
-            let d = Diagnostic::new("W457", format!("the coupling `{name}` is a polynomial of higher degree, and is left out")).name(&name);
+            let d = Diagnostic::new("W457", format!("the coupling `{name}` is a polynomial of higher degree, and is omitted")).name(&name);
             r.note(d.help("the joints move independently of each other"), e.spot());
             return None;
         }

@@ -15,7 +15,7 @@ use nalgebra::Vector3;
 /// Groups that MuJoCo's viewer shows at first.
 const SHOWN: f64 = 2.5;
 
-/// A geom: what it weighs and how it looks, in the frame of its body.
+/// A geom: its mass and appearance, in the frame of its body.
 pub(super) struct Geom {
     pub body: Body,
     pub shape: Option<Shape>,
@@ -31,7 +31,7 @@ impl<'x> Mjcf<'_, '_, 'x> {
         (Pose { p: (a + b) / 2.0, R }, length / 2.0)
     }
 
-    /// Reads a geom that stands in a frame of its body.
+    /// Reads a geom inside a frame of its body.
     pub(super) fn geom(&self, e: Element<'x>, frame: &Pose, inherited: usize) -> Geom {
         let r = self.reading;
         let class = self.defaults.class_of(r, e, inherited);
@@ -78,14 +78,14 @@ impl<'x> Mjcf<'_, '_, 'x> {
         };
         if let Some(k) = size[..needed].iter().position(|x| *x <= 0.0) {
             let d = Diagnostic::new("M651", format!("number {} of the size of a {kind} is {}", k + 1, number(size[k])));
-            r.problem(d.help("sizes are positive, and the ends of `fromto` differ"), e.spot());
+            r.problem(d.help("sizes must be positive, and the ends of `fromto` different"), e.spot());
         }
         let [low, high] = self.compiler.groups;
         let weighs = self.weighs && group >= low && group <= high;
         let mass = get("mass").and_then(|a| r.numbers(a, 1, 1)).map(|x| x[0]);
         let density = r.number(get("density"), 1000.0);
         if mass.unwrap_or(density) < 0.0 {
-            r.problem(Diagnostic::new("M651", "the mass of a geom is negative").help("a mass is positive or zero"), e.spot());
+            r.problem(Diagnostic::new("M651", "the mass of a geom is negative").help("a mass must be positive or zero"), e.spot());
         }
         let none = mass == Some(0.0) || (mass.is_none() && density == 0.0);
         let own = match (solid, asset, kind) {
@@ -124,7 +124,7 @@ impl<'x> Mjcf<'_, '_, 'x> {
                 let [from, to] = ends(half);
                 Some(Shape::Rod { from, to, radius })
             }
-            // Drawn as the ball of the same volume where it is none.
+            // Drawn as the ball of the same volume if it is not a ball.
             Solid::Ellipsoid(a) => Some(Shape::Sphere { at: pose.p.into(), radius: a.product().cbrt() }),
         }
     }

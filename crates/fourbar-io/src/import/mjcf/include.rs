@@ -34,7 +34,7 @@ fn inside(reading: &Reading<'_>, tree: &mut Tree, at: u32, folder: &str, open: &
     tree.put_inside(at, &list);
 }
 
-/// The elements that stand for an include.
+/// The elements that replace an include.
 fn included(reading: &Reading<'_>, tree: &mut Tree, at: u32, folder: &str, open: &mut Vec<String>, depth: usize) -> Vec<u32> {
     let Some(a) = reading.need(tree.element(at), "file") else { return Vec::new() };
     let wanted = a.value.replace('\\', "/");
@@ -46,7 +46,7 @@ fn included(reading: &Reading<'_>, tree: &mut Tree, at: u32, folder: &str, open:
         let ring: Vec<String> = open.iter().chain([&name]).map(|n| format!("`{n}`")).collect();
         let message = match open.last() {
             Some(last) if *last == name => format!("`{name}` includes itself"),
-            _ => format!("files include each other in a ring: {}", ring.join(", ")),
+            _ => format!("files include each other in a circle: {}", ring.join(", ")),
         };
         let d = Diagnostic::new("M657", message).names(open.iter().cloned());
         reading.problem(d.help("remove one of the includes"), a.spot);

@@ -37,7 +37,7 @@ struct Compiler {
     bounds: [f64; 2],
     /// Whether impossible inertias are evened out.
     balance: bool,
-    /// Total mass, where it is prescribed.
+    /// Total mass, if prescribed.
     total: Option<f64>,
     /// Folder of meshes.
     meshdir: String,
@@ -144,7 +144,7 @@ pub(super) fn read(reading: &Reading<'_>, root: Element<'_>) -> Draft {
     }
     for tag in ["deformable", "extension"] {
         if let Some(e) = root.child(tag) {
-            let help = "leave it out of the file, or read the mechanism without it";
+            let help = "remove it from the file";
             reading.unsupported(&format!("`{tag}`"), help, e.spot());
         }
     }
@@ -318,7 +318,7 @@ impl<'x> Mjcf<'_, '_, 'x> {
         }
     }
 
-    /// Takes away what flags switch off in joints; others may have asked for the values before.
+    /// Removes what flags switch off in joints; others may have asked for the values before.
     fn switch_off(&mut self) {
         let off = self.off;
         for j in &mut self.draft.joints {

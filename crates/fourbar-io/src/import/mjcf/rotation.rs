@@ -1,4 +1,4 @@
-//! The ways to say how a frame stands: quaternion, axis and angle, Euler angles, two axes, or the z axis alone.
+//! The ways to specify the orientation of a frame: quaternion, axis and angle, Euler angles, two axes, or the z axis alone.
 
 use super::super::draft::Pose;
 use super::super::reading::{about, from_quaternion};

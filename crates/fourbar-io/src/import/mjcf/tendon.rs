@@ -35,13 +35,13 @@ impl<'x> Mjcf<'_, '_, 'x> {
             let class = self.defaults.class_of(self.reading, t, 0);
             let get = |key: &str| self.defaults.attribute(t, class, &["tendon"], key);
             if t.tag() != "fixed" {
-                let d = Diagnostic::new("W450", format!("the spatial tendon `{name}` is not carried over")).name(&name);
+                let d = Diagnostic::new("W450", format!("the spatial tendon `{name}` is not converted")).name(&name);
                 self.reading.note(d.help("write it as a rope or spring between two points"), t.spot());
                 t.done();
                 continue;
             }
             let mut tendon = Tendon::default();
-            // Where each joint stands in the list: its weights add up.
+            // Index of each joint in the list: its weights add up.
             let mut places: HashMap<usize, usize> = HashMap::new();
             for j in t.all("joint") {
                 let Some(joint) = self.reading.need(j, "joint").and_then(|a| self.named_joint(a)) else { continue };
@@ -61,7 +61,7 @@ impl<'x> Mjcf<'_, '_, 'x> {
             }
             let first = |key: &str| self.first_coefficient(get(key), &name);
             let (stiffness, damping) = (first("stiffness"), first("damping"));
-            // Without lengths of its own a tendon is at rest where the springs of its joints are.
+            // A tendon without lengths is at rest where the springs of its joints are.
             let at_rest: f64 = tendon.terms.iter().map(|(j, c)| c * self.draft.joints[*j].passive.rest).sum();
             let [low, high] = match get("springlength").and_then(|a| self.reading.numbers(a, 1, 2)).as_deref() {
                 None | Some([-1.0] | [-1.0, -1.0]) => [at_rest; 2],
@@ -69,8 +69,8 @@ impl<'x> Mjcf<'_, '_, 'x> {
                 Some(x) => [x[0]; 2],
             };
             if low > high {
-                let d =
-                    Diagnostic::new("M651", format!("`springlength` of the tendon `{name}` falls from {low:?} to {high:?}")).name(&name);
+                let d = Diagnostic::new("M651", format!("`springlength` of the tendon `{name}` decreases from {low:?} to {high:?}"))
+                    .name(&name);
                 self.reading.problem(d.help("write the smaller length first"), t.spot());
             }
             let stiffness = if self.off.springs { 0.0 } else { stiffness };

@@ -7,7 +7,7 @@ use fourbar::Diagnostic;
 use fourbar::spec::PairKind;
 use nalgebra::Vector3;
 
-/// Limits beyond which there are none.
+/// Values from which a limit counts as absent.
 const ENDLESS: f64 = 1e15;
 
 impl<'t> Sdf<'_, '_, 't> {

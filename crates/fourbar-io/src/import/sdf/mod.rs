@@ -12,13 +12,13 @@ use nalgebra::{Matrix3, Vector3};
 use std::cell::RefCell;
 use std::collections::HashMap;
 
-/// Something that has a pose: what it is relative to, where it stands there, and the link it belongs to.
+/// An element with a pose: its reference frame, its pose there, and the link it belongs to.
 #[derive(Clone, Debug)]
 struct Frame<'t> {
     /// Name of the frame; none is that of the model.
     relative_to: Option<&'t str>,
     pose: Pose,
-    /// Name of what it is attached to; none where it is a link itself.
+    /// Name of the frame to which it is attached; `None` for a link itself.
     attached_to: Option<&'t str>,
     link: Option<usize>,
 }
@@ -31,7 +31,7 @@ struct Sdf<'r, 'a, 't> {
     joints: Names<'t>,
     /// Frames of the model at hand by name.
     frames: HashMap<&'t str, Frame<'t>>,
-    /// Frames that were looked up: where they stand in the frame of the model, if that is known.
+    /// Resolved frames: their poses in the frame of the model, if known.
     known: RefCell<HashMap<&'t str, Option<Pose>>>,
     /// The frame of the model at hand in the world.
     model: Pose,
@@ -61,7 +61,7 @@ pub(super) fn read(reading: &Reading<'_>, root: Element<'_>) -> Draft {
     let g = reading.vector(gravity, Vector3::new(0.0, 0.0, if world.is_some() { -9.8 } else { -9.81 }));
     s.draft.gravity = Some(g.into());
     if world.is_none() {
-        let d = Diagnostic::new("W451", "gravity is 9.81 m/s^2 along -z: a model without a world does not say");
+        let d = Diagnostic::new("W451", "gravity is 9.81 m/s^2 along -z: a model without a world does not specify it");
         reading.note(d, root.spot());
     }
     for e in place.all("include") {
@@ -82,7 +82,7 @@ pub(super) fn read(reading: &Reading<'_>, root: Element<'_>) -> Draft {
 }
 
 impl<'t> Sdf<'_, '_, 't> {
-    /// The pose that a `pose` inside an element gives, and what it is relative to.
+    /// The pose given by `pose` inside an element, and its reference frame.
     fn pose(&self, e: Element<'t>) -> (Pose, Option<&'t str>) {
         let Some(p) = e.child("pose") else { return (Pose::IDENTITY, None) };
         let relative = p.word("relative_to").or_else(|| p.word("frame")).filter(|w| !w.is_empty());
@@ -201,8 +201,8 @@ impl<'t> Sdf<'_, '_, 't> {
                     true
                 }
                 (None, Some(_)) if way.len() > self.frames.len() => {
-                    let d = Diagnostic::new("M658", format!("the pose of `{name}` refers to itself in a ring")).name(name);
-                    self.reading.problem(d.help("one frame of the ring must be relative to the model"), spot);
+                    let d = Diagnostic::new("M658", format!("the pose of `{name}` refers to itself in a circle")).name(name);
+                    self.reading.problem(d.help("one frame of the circle must be relative to the model"), spot);
                     true
                 }
                 (None, Some(f)) => {
@@ -275,7 +275,7 @@ impl<'t> Sdf<'_, '_, 't> {
             body = body.moved(&at);
             if body.mass < 0.0 {
                 let d = Diagnostic::new("M651", format!("link `{}` has a negative mass", name.value)).name(name.value);
-                r.problem(d.help("a mass is positive"), i.spot());
+                r.problem(d.help("a mass must be positive"), i.spot());
             }
         }
         self.draft.links.push(Link {
@@ -331,7 +331,7 @@ impl<'t> Sdf<'_, '_, 't> {
         self.meshes.shape(r, uri.value, "", &scale, pose, uri.spot)
     }
 
-    /// Frames of their own become points.
+    /// Separate frames become points.
     fn points(&mut self, m: Element<'t>) {
         for f in m.all("frame") {
             let Some(name) = f.get("name") else { continue };

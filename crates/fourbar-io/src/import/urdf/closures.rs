@@ -11,7 +11,7 @@ use fourbar::Diagnostic;
 use fourbar::spec::PairKind;
 use std::sync::Arc;
 
-/// What the side file says.
+/// The contents of the file of closures.
 #[derive(Debug, Default)]
 struct Closures {
     loops: Vec<([String; 2], Span)>,
@@ -27,7 +27,7 @@ fn texts(node: &Node, source: &str) -> Vec<(String, Span)> {
     }
 }
 
-/// Reads the keys; `None` where the file is about something else.
+/// Reads the keys; `None` if the file is about something else.
 fn parse(source: &Arc<str>, most: usize) -> Option<Closures> {
     let tree = Tree::parse(source, most).ok()?;
     let Content::Map(entries) = &tree.root.content else { return None };
@@ -45,7 +45,7 @@ fn parse(source: &Arc<str>, most: usize) -> Option<Closures> {
 }
 
 impl Urdf<'_, '_, '_> {
-    /// Closes loops as the side file says, where there is one.
+    /// Closes loops as specified in the file of closures, if there is one.
     pub(super) fn side_file(&mut self) {
         let r = self.reading;
         let Some(path) = r.options.path else { return };
@@ -61,7 +61,7 @@ impl Urdf<'_, '_, '_> {
             let frame = |name: &String| {
                 let found = self.joints.find(name).map(|j| self.draft.joints[j].links[1]).or_else(|| self.links.find(name));
                 if found.is_none() {
-                    let d = Diagnostic::new("M661", format!("there is no joint or link `{name}` for the loop to close at")).name(name);
+                    let d = Diagnostic::new("M661", format!("there is no joint or link `{name}` at which the loop could close")).name(name);
                     r.problem(d.help("`closed_loop` names two joints or links each"), spot);
                 }
                 found

@@ -11,7 +11,7 @@ use fourbar::spec::{PairKind, Shape};
 use nalgebra::{Matrix3, Vector3};
 use std::collections::{HashMap, HashSet};
 
-/// A bound that stands for none where the format asks for one, N or N*m.
+/// A bound that means "none" in a format that requires one, N or N*m.
 const ENDLESS: f64 = 1e6;
 
 /// What is known while a robot is read.
@@ -25,7 +25,7 @@ struct Urdf<'r, 'a, 't> {
     origins: Vec<Pose>,
     /// Joints of the tree, each after that which carries its parent.
     tree: Vec<usize>,
-    /// Largest effort of each joint, zero where none is given.
+    /// Largest effort of each joint, zero if none is given.
     efforts: Vec<f64>,
 }
 
@@ -100,7 +100,7 @@ impl<'t> Urdf<'_, '_, 't> {
             body.mass = self.reading.number(mass, 0.0);
             if body.mass < 0.0 {
                 let d = Diagnostic::new("M651", format!("link `{}` has a negative mass", name.value)).name(name.value);
-                self.reading.problem(d.help("a mass is positive"), inertial.spot());
+                self.reading.problem(d.help("a mass must be positive"), inertial.spot());
             }
             if let Some(i) = inertial.child("inertia") {
                 let x = |key: &str| self.reading.number(i.get(key), 0.0);
@@ -115,7 +115,7 @@ impl<'t> Urdf<'_, '_, 't> {
             v.all("material").for_each(Element::done);
             shapes.extend(self.shape(v));
         }
-        // Without anything to look at, what it collides with is drawn.
+        // Without visual shapes, collision shapes are drawn.
         if e.child("visual").is_none() {
             for c in e.all("collision") {
                 shapes.extend(self.shape(c));
@@ -157,7 +157,7 @@ impl<'t> Urdf<'_, '_, 't> {
         self.meshes.shape(r, file.value, "", &scale, &pose, file.spot)
     }
 
-    /// Reads a joint; false where it is broken.
+    /// Reads a joint; false if it is broken.
     fn joint(&mut self, e: Element<'t>) -> bool {
         let r = self.reading;
         let (Some(name), Some(kind)) = (r.need(e, "name"), r.need(e, "type")) else { return false };
@@ -210,11 +210,11 @@ impl<'t> Urdf<'_, '_, 't> {
                 joint.limits = Some([r.number(low, 0.0), r.number(high, 0.0)]);
             }
             if low.is_none() && high.is_none() && kind.value == "revolute" {
-                let message = format!("`{}` turns without bounds: its limits have neither `lower` nor `upper`", name.value);
+                let message = format!("`{}` turns without limits: it has neither `lower` nor `upper`", name.value);
                 let d = Diagnostic::new("W451", message).name(name.value);
                 r.note(d.help("give both, or write `type=\"continuous\"`"), l.spot());
             }
-            // As large as this stands for none.
+            // Values of this size mean "none".
             effort = Some(r.number(l.get("effort"), 0.0)).filter(|x| *x < ENDLESS).unwrap_or(0.0);
         }
         if let Some(d) = e.child("dynamics") {
@@ -241,7 +241,7 @@ impl<'t> Urdf<'_, '_, 't> {
             if parent[b].replace(k).is_some() {
                 let name = &self.draft.links[b].name;
                 let d = Diagnostic::new("M658", format!("link `{name}` is the child of two joints")).name(name).name(&j.name);
-                self.reading.problem(d.help("a loop is closed by a side file of closures, see `fourbar explain M661`"), j.spot);
+                self.reading.problem(d.help("loops are closed by a separate file of closures, see `fourbar explain M661`"), j.spot);
             }
             below[a].push(k);
         }
@@ -253,10 +253,10 @@ impl<'t> Urdf<'_, '_, 't> {
             let names: Vec<String> = roots.iter().take(10).map(|k| format!("`{}`", self.draft.links[*k].name)).collect();
             let d = match names.len() {
                 0 if n == 1 => Diagnostic::new("M658", "the robot has no links"),
-                0 => Diagnostic::new("M658", "the links form a ring: none of them is the root"),
+                0 => Diagnostic::new("M658", "the links form a circle: none of them is the root"),
                 _ => Diagnostic::new("M658", format!("the robot has several roots: {}", names.join(", "))),
             };
-            return self.reading.problem(d.help("exactly one link is the child of no joint"), spot);
+            return self.reading.problem(d.help("exactly one link must not be the child of a joint"), spot);
         };
         let mut reached = vec![false; n];
         let mut link = *root;
@@ -270,12 +270,12 @@ impl<'t> Urdf<'_, '_, 't> {
         }
         if self.tree.len() + 2 < n {
             let lost: Vec<String> = (1..n).filter(|k| !reached[*k]).take(10).map(|k| format!("`{}`", self.draft.links[k].name)).collect();
-            let d = Diagnostic::new("M658", format!("{} form a ring that the root does not reach", lost.join(", ")));
+            let d = Diagnostic::new("M658", format!("{} form a circle that the root does not reach", lost.join(", ")));
             return self.reading.problem(d.help("check `parent` and `child` of their joints"), spot);
         }
         let name = self.draft.links[*root].name.clone();
         if name != "world" {
-            let message = format!("the ground holds the root `{name}`, and gravity is 9.81 m/s^2 along -z: the file does not say");
+            let message = format!("the ground holds the root `{name}`, and gravity is 9.81 m/s^2 along -z: the file does not specify it");
             let d = Diagnostic::new("W451", message).name(&name);
             let help = "for a robot that moves freely add a link `world` and a `floating` joint from it to the root";
             self.reading.note(d.help(help), self.draft.links[*root].spot);
@@ -300,7 +300,7 @@ impl<'t> Urdf<'_, '_, 't> {
             let (ratio, offset) = (self.reading.number(m.get("multiplier"), 1.0), self.reading.number(m.get("offset"), 0.0));
             let welded = |j: usize| self.draft.joints[j].kind == Kind::Welded;
             if welded(k) || (welded(first) && self.draft.joints[k].turns().is_some()) {
-                // What follows a joint that stands still stands still.
+                // A joint that follows a fixed joint is fixed.
                 let name = self.draft.joints[k].name.clone();
                 let d = Diagnostic::new("W457", format!("`{name}` follows the fixed joint `{}` and is fixed, too", a.value)).name(&name);
                 self.reading.note(d, m.spot());
@@ -326,7 +326,7 @@ impl<'t> Urdf<'_, '_, 't> {
             while let Some((next, ..)) = list.get(&at).filter(|_| !values.contains_key(&at)) {
                 if way.len() > list.len() {
                     let d = Diagnostic::new("M658", format!("joint `{}` follows itself", self.draft.joints[k].name));
-                    return self.reading.problem(d.help("one joint of a ring of `mimic` must lead"), spot);
+                    return self.reading.problem(d.help("one joint of a circle of `mimic` must lead"), spot);
                 }
                 way.push(at);
                 at = *next;
@@ -381,8 +381,8 @@ impl<'t> Urdf<'_, '_, 't> {
             .collect();
         let Some(first) = list.first() else { return };
         let message = match list.len() {
-            1 => format!("the largest effort of `{first}` is not carried over: no transmission moves it"),
-            n => format!("the largest efforts of {n} joints, `{first}` among them, are not carried over: no transmission moves them"),
+            1 => format!("the largest effort of `{first}` is not converted: no transmission moves it"),
+            n => format!("the largest efforts of {n} joints, `{first}` among them, are not converted: no transmission moves them"),
         };
         let d = Diagnostic::new("W450", message).name(*first);
         self.reading.note(d.help("add a `<transmission>` for every joint with a motor"), spot);
@@ -399,7 +399,7 @@ impl<'t> Urdf<'_, '_, 't> {
         let Some(a) = self.reading.need(joint, "name") else { return };
         let Some(k) = self.joints.find(a.value) else {
             // The robot is the same without a motor on a joint that it does not have.
-            let d = Diagnostic::new("W450", format!("the transmission `{name}` is not carried over: there is no joint `{}`", a.value));
+            let d = Diagnostic::new("W450", format!("the transmission `{name}` is not converted: there is no joint `{}`", a.value));
             self.reading.note(d.name(&name), a.spot);
             return e.done();
         };

@@ -1,9 +1,9 @@
 //! XML as the importers read it: a tree of elements that know their place, and whether they were looked at.
 //!
-//! The tree holds numbers: where a value stands in its text, which name it has, which elements are inside. Nothing of the text is copied but
-//! names, once each, and the few values that are not what stands in the file (references such as `&lt;`, line breaks). Elements of included
+//! The tree contains indices: the location of a value in its text, its name, its child elements. Nothing of the text is copied but
+//! names, once each, and the few values that differ from the text of the file (references such as `&lt;`, line breaks). Elements of included
 //! files are part of the same tree. Every element and attribute remembers whether an importer looked at it: the rest is listed as not
-//! carried over.
+//! converted.
 
 mod parse;
 
@@ -15,7 +15,7 @@ use std::cell::Cell;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// No element, or no text of its own.
+/// No element, or no text.
 const NONE: u32 = u32::MAX;
 
 /// The elements of a file and of those that it includes.
@@ -28,7 +28,7 @@ pub(crate) struct Tree {
     numbers: HashMap<Arc<str>, u32>,
     nodes: Vec<Node>,
     values: Vec<Value>,
-    /// Values that are not what stands in the file.
+    /// Values that differ from the text of the file.
     decoded: Vec<Box<str>>,
 }
 
@@ -42,7 +42,7 @@ struct Node {
     first: u32,
     next: u32,
     text: Piece,
-    /// Where its tag stands.
+    /// Location of its tag.
     start: u32,
     file: u16,
     seen: Cell<bool>,
@@ -57,11 +57,11 @@ struct Value {
     seen: Cell<bool>,
 }
 
-/// A part of a text, or what it stands for.
+/// A part of a text, or its replacement.
 #[derive(Clone, Copy, Debug)]
 struct Piece {
     span: Span,
-    /// Number among the values that are not what stands in the file.
+    /// Index among the values that differ from the text of the file.
     decoded: u32,
 }
 
@@ -83,7 +83,7 @@ pub(crate) struct Attribute<'t> {
     pub name: &'t str,
     /// Its value without blanks around it.
     pub value: &'t str,
-    /// Where its value stands.
+    /// Location of its value.
     pub spot: Spot,
 }
 
@@ -159,12 +159,12 @@ impl<'t> Element<'t> {
         &self.tree.nodes[self.at as usize]
     }
 
-    /// Its tag; a prefix stands before it with `_`.
+    /// Its tag; a namespace prefix precedes it with `_`.
     pub fn tag(self) -> &'t str {
         &self.tree.names[self.node().tag as usize]
     }
 
-    /// Where its tag stands.
+    /// Location of its tag.
     pub fn spot(self) -> Spot {
         let start = self.node().start as usize;
         Spot { file: self.node().file, span: Span::new(start, start + 1 + self.tag().len()) }

@@ -12,7 +12,7 @@ use std::cell::Cell;
 
 /// Most elements, comments and texts of a file, and of a large one.
 const MOST_NODES: [u32; 2] = [600_000, 3_000_000];
-/// Most attributes of an element: whether one stands there twice is looked up among all of them.
+/// Largest number of attributes of an element: duplicates are searched for among all of them.
 const MOST_ATTRIBUTES: usize = 500;
 /// Deepest nesting of elements; robots of a hundred links in a row stay far below it.
 pub(crate) const MAX_DEPTH: usize = 500;
@@ -25,7 +25,7 @@ struct Open<'x> {
     node: u32,
     /// The last element inside it.
     last: u32,
-    /// Its name as it is written.
+    /// Its name as written.
     name: &'x str,
     /// How many prefixes were declared before it.
     declared: usize,
@@ -106,7 +106,7 @@ fn too_many(nodes: u32) -> Diagnostic {
 
 pub(crate) fn too_deep() -> Diagnostic {
     Diagnostic::new("M652", format!("elements are nested deeper than {MAX_DEPTH} levels"))
-        .help("a file written by a program may be at fault: robots need far fewer")
+        .help("the program that wrote the file may be at fault: robots need far fewer")
 }
 
 fn is_name(b: u8) -> bool {
@@ -129,7 +129,7 @@ impl<'x> Parser<'_, 'x> {
             let plain = &self.text[start..self.at];
             self.count += u32::from(!plain.is_empty());
             if let Some(n) = plain.find("]]>") {
-                return Err(wrong("`]]>` stands in a text", start + n));
+                return Err(wrong("`]]>` occurs in a text", start + n));
             }
             let quoted = self.text[self.at..].starts_with(CDATA);
             if let (false, None) = (quoted, &joined) {
@@ -154,7 +154,7 @@ impl<'x> Parser<'_, 'x> {
                 (self.decode(from, decoded(&self.text[from..self.at], from, false)?), from + blanks)
             }
         };
-        let Some(open) = self.open.last_mut() else { return Err(wrong("a text stands outside of the outermost element", word)) };
+        let Some(open) = self.open.last_mut() else { return Err(wrong("there is text outside the outermost element", word)) };
         open.text = match std::mem::replace(&mut open.text, Text::None) {
             Text::None => Text::One(piece),
             Text::One(first) => Text::Several(format!("{} {}", self.tree.word(self.file, first), self.tree.word(self.file, piece))),
@@ -163,7 +163,7 @@ impl<'x> Parser<'_, 'x> {
         Ok(())
     }
 
-    /// What stands between `from` and here, with what it stands for.
+    /// The text between `from` and here, with its replacement.
     fn decode(&mut self, from: usize, value: Cow<'_, str>) -> Piece {
         let span = Span::new(from, self.at);
         let Cow::Owned(value) = value else { return Piece { span, decoded: NONE } };
@@ -203,7 +203,7 @@ impl<'x> Parser<'_, 'x> {
         }
     }
 
-    /// Goes behind a sign that must stand here.
+    /// Skips a character that is required here.
     fn sign(&mut self, sign: u8, of: &str) -> Result<(), Wrong> {
         if self.byte() != Some(sign) {
             return Err(wrong(format!("`{}` is expected here, {of}", char::from(sign)), self.at));
@@ -224,8 +224,8 @@ impl<'x> Parser<'_, 'x> {
                 self.close(open);
                 Ok(())
             }
-            Some(open) => Err(wrong(format!("`</{}>` stands where `</{}>` is expected", shorten(name), shorten(open.name)), at)),
-            None => Err(wrong(format!("`</{}>` closes nothing", shorten(name)), at)),
+            Some(open) => Err(wrong(format!("found `</{}>` where `</{}>` is expected", shorten(name), shorten(open.name)), at)),
+            None => Err(wrong(format!("`</{}>` does not close anything", shorten(name)), at)),
         }
     }
 
@@ -251,7 +251,7 @@ impl<'x> Parser<'_, 'x> {
         for (k, v) in self.tree.values[from..].iter().enumerate() {
             if self.tree.values[from..from + k].iter().any(|other| other.name == v.name) {
                 let name = &self.tree.names[v.name as usize];
-                return Err(wrong(format!("the attribute `{}` stands there twice", shorten(name)), v.piece.span.start()));
+                return Err(wrong(format!("the attribute `{}` is given twice", shorten(name)), v.piece.span.start()));
             }
         }
         let node = self.tree.nodes.len() as u32;
@@ -292,7 +292,7 @@ impl<'x> Parser<'_, 'x> {
             }
             if count == MOST_ATTRIBUTES {
                 let d = Diagnostic::new("M652", format!("an element has more than {MOST_ATTRIBUTES} attributes, the most that are read"));
-                return Err((d.help("a file written by a program may be at fault: robots need far fewer"), start));
+                return Err((d.help("the program that wrote the file may be at fault: robots need far fewer"), start));
             }
             let name = self.name("the name of an attribute")?;
             self.blanks();
@@ -337,7 +337,7 @@ fn joined_name(name: &str) -> Cow<'_, str> {
     if name.contains(':') { Cow::Owned(name.replace(':', "_")) } else { Cow::Borrowed(name) }
 }
 
-/// What a part of the text stands for: references and line breaks replaced. `from` is where it starts.
+/// The meaning of a part of the text, with references and line breaks replaced. `from` is where it starts.
 fn decoded(raw: &str, from: usize, attribute: bool) -> Result<Cow<'_, str>, Wrong> {
     let special = |c: char| c == '&' || c == '\r' || attribute && matches!(c, '\n' | '\t');
     if !raw.contains(special) {
@@ -370,7 +370,7 @@ fn decoded(raw: &str, from: usize, attribute: bool) -> Result<Cow<'_, str>, Wron
         };
         match code {
             Some(c) if c >= ' ' || c.is_ascii_whitespace() => out.push(c),
-            _ => return Err(wrong(format!("`&{};` stands for nothing", shorten(name)), at)),
+            _ => return Err(wrong(format!("`&{};` is not defined", shorten(name)), at)),
         }
         rest = &reference[end + 1..];
     }

@@ -27,7 +27,7 @@ const MARGIN: f64 = 26.0;
 const FRAMES: usize = 90;
 /// Shortest and longest duration, seconds: a motion outside is played slower or faster.
 const DURATION: [f64; 2] = [2.0, 12.0];
-/// Colours of the bodies, told apart by colour-blind people, and of the rest.
+/// Colours of the bodies, which colour-blind people can distinguish, and of the rest.
 const COLOURS: [&str; 6] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00"];
 const INK: &str = "#333";
 const TRACE: &str = "#c1272d";
@@ -193,7 +193,7 @@ impl<'m> Film<'m> {
     }
 }
 
-/// What stands on the ground, in pixels.
+/// Drawing of the ground, in pixels.
 enum Footing {
     /// A foot under a joint.
     Foot([f64; 2]),
@@ -201,7 +201,7 @@ enum Footing {
     Rail([[f64; 2]; 2]),
 }
 
-/// Points that are traced: those of the view, or else the first ones of the file.
+/// Points that are traced: those of the view, or otherwise the first ones of the file.
 fn traces(model: &Model) -> Vec<PointOn> {
     let point = |name: &String| model.points.iter().find(|(n, _)| n == name).map(|(_, p)| *p);
     let body = |name: &String| {

@@ -20,7 +20,7 @@ const FILM_FRAMES: usize = 360;
 /// Frames of a film in a second.
 const RATE: u32 = 30;
 
-/// A still picture of a result: the first pose, later ones behind it, paths of points.
+/// A still picture of a result: the first pose, later ones after it, paths of points.
 pub fn still_png(model: &Model, shown: &Shown<'_>) -> Result<Vec<u8>, Diagnostic> {
     let film = Film::new(model, shown, GHOSTS + 1)?;
     let mut paper = sheet(&film, SHARP)?;

@@ -13,7 +13,7 @@ use fourbar::state::{Configuration, Pose};
 const RATHER: &str = "keep the mechanism in the format of this program, or express it by forces that are functions of points";
 
 impl Writer<'_> {
-    /// A point with its name; shared with what is there already.
+    /// A point with its name; existing points are reused.
     fn point_name(&mut self, p: &PointOn) -> String {
         let world = self.world(p.body.index(), &p.s);
         let k = self.items.point(&[(p.body.index(), p.s)], world);
@@ -25,7 +25,7 @@ impl Writer<'_> {
         self.point_name(&PointOn { body: j.bodies[1], s: j.M.s })
     }
 
-    /// An expression with the names of MechSpec; `None` where it reads a joint.
+    /// An expression with the names of MechSpec; `None` if it reads a joint.
     fn expression(&self, e: &StateExpr) -> Option<String> {
         if let Some(x) = e.expr.constant_value() {
             return Some(number(x));
@@ -296,7 +296,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Three components as text, in the axes of the part where they are given in those of the body.
+    /// Three components as text, in the axes of the part if they are given in those of the body.
     fn components(&self, e: &[StateExpr; 3], frame: ForceFrame, body: BodyId, frames: &[Option<Frame>]) -> Option<[String; 3]> {
         if frame == ForceFrame::Body {
             let q = frames.get(body.index())?.as_ref()?.q;

@@ -33,7 +33,7 @@ impl Items {
     pub fn is_vector(&self, k: usize) -> bool {
         self.list[k].vector
     }
-    /// In the world at the start; exact where it is fixed.
+    /// In the world at the start; exact if it is fixed.
     pub fn world(&self, k: usize) -> V {
         self.local(k, 0).unwrap_or(self.list[k].world)
     }
@@ -243,7 +243,7 @@ impl Writer<'_> {
         let key_of = |w: &Self, list: &[usize]| list.iter().map(|k| w.items.name(*k)).collect::<String>();
         let mut key = key_of(self, &list);
         let mut tilt = 0;
-        // Welded parts may consist of the same items: a vector of its own tells them apart.
+        // Welded parts may consist of the same items: an additional vector distinguishes them.
         while !keys.insert(key.clone()) && tilt < 8 {
             tilt += 1;
             let v = V::new(1.0, f64::from(tilt) / 8.0, 0.0).normalize();

@@ -38,7 +38,7 @@ struct Writer<'a> {
     notes: Vec<Diagnostic>,
 }
 
-/// The text of a MechSpec file and what it omits, or what it cannot say.
+/// The text of a MechSpec file with its omissions, or the elements that it cannot express.
 pub fn write_mechspec(spec: &ModelSpec) -> Result<(String, Vec<Diagnostic>), Error> {
     // The mass of a spring becomes bodies in the model; here it stays with the spring.
     let mut light = spec.clone();
@@ -83,7 +83,7 @@ pub fn write_mechspec(spec: &ModelSpec) -> Result<(String, Vec<Diagnostic>), Err
     if let Some(refused) = Error::of(w.refused) {
         return Err(refused);
     }
-    // A last check that nothing was promised that the reader does not keep.
+    // A last check that the reader accepts the written file.
     match read_model(&text, &ReadOptions::default()) {
         Ok(_) => Ok((text, w.notes)),
         Err(problem) => {
@@ -362,7 +362,7 @@ fn clean(x: V) -> V {
     x.map(|x| if x.abs() < small { 0.0 } else { x })
 }
 
-/// The name of a body as it is called in MechSpec.
+/// The name of a body in MechSpec.
 fn part_name(frames: &[Option<Frame>], body: BodyId) -> String {
     frames.get(body.index()).and_then(|f| f.as_ref()).map_or("ground".into(), |f| f.key.clone())
 }

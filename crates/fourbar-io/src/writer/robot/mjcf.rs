@@ -8,7 +8,7 @@ use fourbar::{Diagnostic, Error};
 use std::collections::HashMap;
 use std::f64::consts::PI;
 
-/// The text of an MJCF file, and what it lacks. The bodies stand where assembly puts them.
+/// The text of an MJCF file, and what it omits. The bodies have their assembled positions.
 pub fn write_mjcf(spec: &ModelSpec, model: &Model) -> Result<(String, Vec<Diagnostic>), Error> {
     let mut t = Tree::new(spec, model)?;
     let title = if spec.title.is_empty() { "mechanism" } else { spec.title.as_str() };

@@ -55,7 +55,7 @@ impl<'m> Tree<'m> {
         self.notes.push(d);
     }
 
-    /// One element on its own line; attributes as they stand.
+    /// One element on its own line; attributes unchanged.
     fn line(&mut self, text: &str) {
         // Writing to a `String` cannot fail.
         let _ = writeln!(self.out, "{}{text}", "  ".repeat(self.level));
@@ -87,7 +87,7 @@ impl<'m> Tree<'m> {
         Relative { p: a.R.tr_mul(&(b.p - a.p)), R: a.R.tr_mul(&b.R) }
     }
 
-    /// The joint that carries a body: its number, the body it hangs on, and whether it is written the other way round.
+    /// The joint that carries a body: its number, its parent body, and whether it is written in reverse.
     fn carrier(&self, k: usize) -> Option<(usize, usize, bool)> {
         let (j, p) = self.parent[k]?;
         Some((j, p, self.model.joints[j].bodies[0].index() == k))
@@ -117,7 +117,7 @@ impl<'m> Tree<'m> {
         if x.abs() < 1e-12 { 0.0 } else { x }
     }
 
-    /// Least and largest coordinate of a joint of the tree, where it is rigidly limited: an angle, or a distance.
+    /// Smallest and largest coordinate of a joint of the tree, if it has rigid limits: an angle, or a distance.
     fn limits(&self, j: &Joint, turns: bool) -> Option<[f64; 2]> {
         let (_, l) = self.spec.limits.iter().find(|(n, l)| *n == j.name && bounds_angle(j, l) == turns && l.stiffness.is_none())?;
         (l.min.is_some() || l.max.is_some()).then(|| [l.min.unwrap_or(-ENDLESS), l.max.unwrap_or(ENDLESS)])
@@ -222,7 +222,7 @@ impl<'m> Tree<'m> {
     }
 }
 
-/// The input of an actuator and what it is multiplied by.
+/// The input of an actuator and its factor.
 fn input_of(f: &ForceSpec) -> Option<(String, f64)> {
     if let ForceSpec::Actuator(a) = f { factor(&a.effort) } else { None }
 }

@@ -7,7 +7,7 @@ use fourbar::spec::*;
 use fourbar::{Diagnostic, Error};
 use nalgebra::{Matrix3, Vector3};
 
-/// The text of a URDF file, and what it lacks. Joint coordinates are zero where assembly puts the bodies; loops stay open.
+/// The text of a URDF file, and what it omits. Joint coordinates are zero where assembly puts the bodies; loops stay open.
 pub fn write_urdf(spec: &ModelSpec, model: &Model) -> Result<(String, Vec<Diagnostic>), Error> {
     let mut t = Tree::new(spec, model)?;
     let title = if spec.title.is_empty() { "mechanism" } else { spec.title.as_str() };
@@ -30,7 +30,7 @@ pub fn write_urdf(spec: &ModelSpec, model: &Model) -> Result<(String, Vec<Diagno
 }
 
 impl Tree<'_> {
-    /// Where the frame of a link stands in the author's frame of its body: on the joint that carries it.
+    /// Pose of the frame of a link in the author's frame of its body: on the joint that carries it.
     fn link_at(&self, k: usize) -> Vector3<f64> {
         match self.carrier(k) {
             Some((j, _, reversed)) => self.axis(&self.model.joints[j], k, reversed).0,
