@@ -117,7 +117,7 @@ fn filled(data: &Value, live: Option<&str>) -> String {
     format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta http-equiv=\"Content-Security-Policy\" content=\"{policy}\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"referrer\" content=\"no-referrer\">\n<title>Fourbar: sweep</title>\n\
-         <style>{STYLE}</style>\n</head>\n<body>\n<noscript>This page shows the cases of a study and needs JavaScript, which it carries inside; nothing is loaded from outside.</noscript>\n\
+         <style>{STYLE}</style>\n</head>\n<body>\n<noscript>This page shows the cases of a study and needs JavaScript, which it contains; nothing is loaded from the network.</noscript>\n\
          <div id=\"app\"></div>\n<script type=\"application/json\" id=\"fourbar-data\">{data}</script>\n\
          <script type=\"application/json\" id=\"fourbar-live\">{live}</script>\n<script>{SCRIPT}</script>\n</body>\n</html>\n"
     )
