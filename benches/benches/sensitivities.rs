@@ -1,10 +1,11 @@
 //! What derivatives of a run cost: the motion of a chain of eight rods with derivatives by eight parameters against the run alone, both in
-//! joint coordinates by the classical method with the same steps, where central differences take sixteen runs; a four-bar of hinges in space
-//! with eight parameters in natural coordinates, of its end and of measures that read every row; a chain of 143 rods and a
+//! joint coordinates by the classical method with the same steps, where central differences take sixteen runs; a four-bar, a six-bar and a spatial loop
+//! with eight parameters in natural coordinates, of the end and of measures that read every row; a chain of 143 rods and a
 //! ring of 20, with seven parameters each, gone back once.
 //!
-//! With a word (`plain`, `eight`, `loop-plain`, `loop-eight`, `back-plain`, `back`, `ring-plain`, `ring`) it does one of them once, to count instructions:
-//! `valgrind --tool=callgrind target/debug/deps/sensitivities-... eight`.
+//! With a word (`plain`, `eight`, `back-plain`, `back`, `ring-plain`, `ring`) it does one of them once, to count instructions:
+//! `valgrind --tool=callgrind target/debug/deps/sensitivities-... eight`; with `loop K T N MEASURE` the loop numbered K for T seconds, alone where N
+//! is 0, else with derivatives of a measure of all rows, or of the end, by N parameters.
 
 use fourbar::spec::{Inertia, ModelSpec};
 use fourbar::study::Study;
@@ -64,19 +65,21 @@ fn back(rods: usize, ring: bool, t_end: f64, alone: bool) -> usize {
     many.map_or(0, |m| m.kept)
 }
 
-/// The four-bar in natural coordinates: the run alone, or with its derivatives; of the end, or of a measure that reads every row.
-fn closed(t_end: f64, count: usize, every: Option<&str>) {
-    let loaded = fourbar_io::read_model(&FourBar::round().text(), &fourbar_io::ReadOptions::default()).unwrap_or_else(|e| panic!("{e}"));
+/// A mechanism with loops from a text in natural coordinates: the run alone, or with its derivatives by the first of its parameters; of its end, or
+/// of a measure that reads every row.
+fn closed(text: &str, t_end: f64, count: usize, [end, every]: [&str; 2]) {
+    let loaded = fourbar_io::read_model(text, &fourbar_io::ReadOptions::default()).unwrap_or_else(|e| panic!("{e}"));
     let file = fourbar_io::Variations::new(&loaded, None, &[], false).unwrap_or_else(|e| panic!("{e}"));
     let (names, values): (Vec<String>, Vec<f64>) = loaded.parameters.iter().cloned().unzip();
     let make = |p: &[f64]| file.model(&names.iter().map(String::as_str).zip(p.iter().copied()).collect::<Vec<_>>());
     let parameters = Parameters::new(names.clone(), values, &make);
     let model = Arc::new(parameters.model().unwrap_or_else(|e| panic!("{e}")));
     let study = Study {
+        analysis: None,
         formulation: Some("natural".into()),
         tol: Some(1e-9),
         t_end,
-        output_step: if every.is_some() { 0.01 } else { t_end },
+        output_step: if every.is_empty() { t_end } else { 0.01 },
         ..Study::of(&model)
     };
     if count == 0 {
@@ -84,10 +87,33 @@ fn closed(t_end: f64, count: usize, every: Option<&str>) {
     }
     let which: Vec<usize> = (0..count).collect();
     let of = |columns: &[Column], _: &[f64]| -> Result<Vec<Measure>, Error> {
-        Ok(vec![Measure::new(every.unwrap_or("last(crank.r.x)"), columns)?])
+        Ok(vec![Measure::new(if every.is_empty() { end } else { every }, columns)?])
     };
     let found = of_measures(&parameters, &study, &which, &of).unwrap_or_else(|e| panic!("{e}"));
     assert_eq!(found.run.method, fourbar_design::sensitivities::Method::Series);
+}
+
+/// Mechanisms with loops and eight parameters or more, with what they are asked for: at the end, and of every row.
+fn loops() -> [(&'static str, String, &'static str, [&'static str; 5]); 3] {
+    let example = |name: &str| fourbar_io::examples::example(name).map(|e| e.text.to_string()).unwrap_or_default();
+    let six = example("watt_six_bar").replace("drives:\n  motor: {joint: O, angle: turn*t}\n", "").replace("analysis: kinematics, ", "");
+    let mut spatial = example("nc_rscr")
+        .replace(
+            "gravity: [0, 0, 0]",
+            "parameters: {m1: 1, m2: 2, m3: 1.5, j1: 0.0075, j2: 0.135, j3: 0.08, w: 9.81, x: -1}\ngravity: [0, 0, -w]",
+        )
+        .replace("at: [-1, 0, 0]", "at: [x, 0, 0]");
+    for (k, (m, j)) in [("1", "0.0075"), ("2", "0.135"), ("1.5", "0.08")].iter().enumerate() {
+        spatial = spatial.replace(&format!("mass: {m}\n"), &format!("mass: m{}\n", k + 1));
+        spatial = spatial.replace(&format!("{j}, {j}]"), &format!("j{n}, j{n}]", n = k + 1));
+    }
+    let hinges = ["mean(crank.r.x)", "rms(O.speed)", "mean(energy.kinetic)", "rms(O.acceleration)", "mean(abs(O.force.x))"];
+    let spatial_ones = ["mean(part1.r.x)", "rms(J1.speed)", "mean(energy.kinetic)", "rms(J1.acceleration)", "mean(abs(J1.force.x))"];
+    [
+        ("four-bar of hinges in space", FourBar::round().text(), "last(crank.r.x)", hinges),
+        ("six-bar of hinges in space", six, "last(crank.r.x)", hinges),
+        ("loop of a hinge, a ball, a cylinder and a hinge", spatial, "last(part1.r.x)", spatial_ones),
+    ]
 }
 
 /// Steps of one size by the classical method.
@@ -128,8 +154,12 @@ fn main() {
             let found = of_rows(&parameters, &steps(&model, 5.0, 1e-3), &all, &last).unwrap_or_else(|e| panic!("{e}"));
             return println!("{:?}", found.method);
         }
-        Some("loop-plain") => return closed(20.0, 0, None),
-        Some("loop-eight") => return closed(20.0, 8, None),
+        Some("loop") => {
+            let word = |k: usize| std::env::args().nth(k).unwrap_or_default();
+            let number = |k: usize| word(k).parse::<usize>().unwrap_or(0);
+            let (_, text, end, _) = &loops()[number(2).min(2)];
+            return closed(text, number(3).max(1) as f64, number(4), [end, &word(5)]);
+        }
         Some("back-plain") => return println!("{}", back(143, false, 5.0, true)),
         Some("back") => return println!("{} bytes kept", back(143, false, 5.0, false)),
         Some("ring-plain") => return println!("{}", back(RING, true, 0.1, true)),
@@ -137,11 +167,11 @@ fn main() {
         _ => {}
     }
     let study = steps(&model, t_end, 1e-3);
-    let plain = shortest(runs, || run(&model, &study));
+    let plain = shortest_cpu(runs, || run(&model, &study));
     println!("chain of {n} rods, {} steps of rk4 in joint coordinates: {:.1} ms", t_end / 1e-3, 1e3 * plain);
     for count in [1, 2, 4, 8] {
         let which: Vec<usize> = (0..count).collect();
-        let whole = shortest(runs, || {
+        let whole = shortest_cpu(runs, || {
             let run = of_rows(&parameters, &study, &which, &last).unwrap_or_else(|e| panic!("{e}"));
             assert_eq!(run.slopes.len(), count);
         });
@@ -152,30 +182,32 @@ fn main() {
             2 * count
         );
     }
-    let plain = shortest(runs, || closed(t_end, 0, None));
-    println!("four-bar of hinges in space, {t_end} s in natural coordinates: {:.1} ms", 1e3 * plain);
-    for count in [1, 2, 4, 8] {
-        let whole = shortest(runs, || closed(t_end, count, None));
-        println!(
-            "  derivatives by {count} of its parameters: {:.1} ms, {:.2} runs (differences: {})",
-            1e3 * whole,
-            whole / plain,
-            2 * count
-        );
-    }
-    let plain = shortest(runs, || closed(t_end, 0, Some("")));
-    println!("the same with a row every 10 ms: {:.1} ms", 1e3 * plain);
-    for measure in ["mean(crank.r.x)", "rms(O.speed)", "mean(energy.kinetic)", "rms(O.acceleration)", "mean(abs(O.force.x))"] {
-        let whole = shortest(runs, || closed(t_end, 8, Some(measure)));
-        println!("  derivatives of `{measure}` by 8 parameters: {:.1} ms, {:.2} runs (differences: 16)", 1e3 * whole, whole / plain);
+    for (name, text, end, measures) in &loops() {
+        let plain = shortest_cpu(runs, || closed(text, t_end, 0, [end, ""]));
+        println!("{name}, {t_end} s in natural coordinates: {:.1} ms", 1e3 * plain);
+        for count in [1, 2, 4, 8] {
+            let whole = shortest_cpu(runs, || closed(text, t_end, count, [end, ""]));
+            println!(
+                "  derivatives by {count} of its parameters: {:.1} ms, {:.2} runs (differences: {})",
+                1e3 * whole,
+                whole / plain,
+                2 * count
+            );
+        }
+        let plain = shortest_cpu(runs, || closed(text, t_end, 0, [end, "rows"]));
+        println!("the same with a row every 10 ms: {:.1} ms", 1e3 * plain);
+        for measure in measures {
+            let whole = shortest_cpu(runs, || closed(text, t_end, 8, [end, measure]));
+            println!("  derivatives of `{measure}` by 8 parameters: {:.1} ms, {:.2} runs (differences: 16)", 1e3 * whole, whole / plain);
+        }
     }
     let (rods, t_end) = if quick { (3, 0.01) } else { (143, 5.0) };
     for (ring, rods, t_end) in [(false, rods, t_end), (true, rods.min(RING), 0.1 * t_end)] {
-        let plain = shortest(runs.min(2), || {
+        let plain = shortest_cpu(runs.min(2), || {
             back(rods, ring, t_end, true);
         });
         let mut kept = 0;
-        let whole = shortest(1, || kept = back(rods, ring, t_end, false));
+        let whole = shortest_cpu(1, || kept = back(rods, ring, t_end, false));
         println!(
             "{} of {rods} rods, {} steps, by {} parameters: {whole:.2} s, {:.2} runs, {}",
             if ring { "ring" } else { "chain" },

@@ -164,6 +164,9 @@ impl<const N: usize> Tangents<N> {
     }
 
     /// Takes the derivatives along the step that the motion has just made. To be called after every step.
+    ///
+    /// It is inlined with all that it does, so that a caller that is compiled for wide registers gets all of it so.
+    #[inline(always)]
     pub fn follow(&mut self, of: &Integrator) {
         let engine = &of.engine;
         let (t, scale) = (engine.taylor.t, engine.taylor.scale);
@@ -174,17 +177,28 @@ impl<const N: usize> Tangents<N> {
         for s in 1..self.powers.len() {
             self.powers[s] = self.powers[s - 1] * scale;
         }
-        for k in -(engine.plan.d_max as i32)..0 {
-            self.load(engine, k);
-            self.stage(&engine.taylor, k);
-            self.project(engine, k);
-        }
-        for k in 0..=engine.order {
-            for j in 0..engine.weight.len() {
-                self.put(engine.variable_target[j], k + engine.d(j), [0.0; N]);
+        let mut k = -(engine.plan.d_max as i32);
+        let mut projected = false;
+        while k <= engine.order as i32 {
+            if k < 0 {
+                self.load(engine, k);
+            } else {
+                for j in 0..engine.weight.len() {
+                    self.put(engine.variable_target[j], k as usize + engine.d(j), [0.0; N]);
+                }
             }
-            self.stage(&engine.taylor, k as i32);
-            self.solve(engine, k);
+            self.stage(&engine.taylor, k);
+            if k >= 0 {
+                self.solve(engine, k as usize);
+            } else if !projected {
+                // What was moved is loaded, and its stage is gone through again.
+                projected = self.project(engine, k);
+                if projected {
+                    continue;
+                }
+            }
+            projected = false;
+            k += 1;
         }
     }
 
@@ -202,12 +216,14 @@ impl<const N: usize> Tangents<N> {
         [value, rate.map(|r| r / scale)]
     }
 
+    #[inline(always)]
     fn of_variable(&self, engine: &Engine, j: usize, order: usize) -> &[Lanes<N>] {
         let at = engine.variable_target[j].fwd as usize * self.size;
         &self.series[at..=at + order + engine.d(j)]
     }
 
     /// Carried values at a scaled time of the last step.
+    #[inline(always)]
     fn carry(&mut self, engine: &Engine, theta: f64, scale: f64, order: usize) {
         let width = engine.width();
         for j in 0..engine.weight.len() {
@@ -234,6 +250,7 @@ impl<const N: usize> Tangents<N> {
         }
     }
 
+    #[inline(always)]
     fn load(&mut self, engine: &Engine, k: i32) {
         for j in 0..engine.weight.len() {
             let s = k + engine.d(j) as i32;
@@ -245,9 +262,10 @@ impl<const N: usize> Tangents<N> {
         }
     }
 
-    /// Moves the carried derivatives of a stage to the nearest ones that satisfy its equations.
-    fn project(&mut self, engine: &Engine, k: i32) {
-        let Some(p) = engine.projections.iter().find(|p| p.stages.contains(&k)) else { return };
+    /// Moves the carried derivatives of a stage to the nearest ones that satisfy its equations; `false` where it has none.
+    #[inline(always)]
+    fn project(&mut self, engine: &Engine, k: i32) -> bool {
+        let Some(p) = engine.projections.iter().find(|p| p.stages.contains(&k)) else { return false };
         let nv = p.variables.len();
         let mut right = std::mem::take(&mut self.right);
         right[..nv].fill([0.0; N]);
@@ -265,11 +283,11 @@ impl<const N: usize> Tangents<N> {
             add(&mut self.state[at], unit, &right[a]);
         }
         self.right = right;
-        self.load(engine, k);
-        self.stage(&engine.taylor, k);
+        true
     }
 
     /// Solves one stage, and completes all rows that depend on its unknowns.
+    #[inline(always)]
     fn solve(&mut self, engine: &Engine, k: usize) {
         for ((x, &row), i) in self.unknown.iter_mut().zip(&engine.equation_row).zip(0..) {
             let unit = -engine.unit(k as i32, engine.c(i));
@@ -383,7 +401,7 @@ impl<const N: usize> Tangents<N> {
         self.put(to, m, sum);
     }
 
-    #[inline(never)]
+    #[inline(always)]
     fn function(&mut self, of: &Taylor, i: &Instruction, m: usize) {
         let to = i.to;
         let (mut sum, mut less) = ([0.0; N], [0.0; N]);

@@ -15,6 +15,7 @@ use fourbar::study::Study;
 use fourbar_dae::{Integrator, Problem, Tangents};
 use fourbar_math::{Dual, Scalar};
 use nalgebra::{DVector, Matrix3, Vector3};
+use pulp::{Arch, NullaryFnOnce};
 use std::sync::Arc;
 
 /// Places on a line, in steps, and the weights of the derivative and of the value in the middle, of the fourth order.
@@ -246,6 +247,17 @@ pub(super) fn samples(
     out
 }
 
+/// The derivatives along a step, in registers as wide as the processor has them: the bits are the same in all.
+struct Follow<'a, const N: usize>(&'a mut Tangents<N>, &'a Integrator);
+
+impl<const N: usize> NullaryFnOnce for Follow<'_, N> {
+    type Output = ();
+    #[inline(always)]
+    fn call(self) {
+        self.0.follow(self.1);
+    }
+}
+
 fn along<const N: usize>(mut lines: Lines, model: &Model, start: &Configuration, study: &Study) -> Option<Vec<Sample>> {
     let count = lines.own.len();
     let first: Vec<[[f64; COUNT]; 2]> = Lines::starts(&lines.all).collect();
@@ -273,12 +285,13 @@ fn along<const N: usize>(mut lines: Lines, model: &Model, start: &Configuration,
         }
         chunks.push(tangents);
     }
+    let arch = Arch::new();
     let mut list = Vec::new();
     let mut steps = 0;
     for t in study.output_times() {
         while motion.t() < t || steps == 0 {
             motion.step(study.t_end.max(t)).ok()?;
-            chunks.iter_mut().for_each(|c| c.follow(&motion));
+            chunks.iter_mut().for_each(|c| arch.dispatch(Follow(c, &motion)));
             steps += 1;
             if steps > MOST_STEPS {
                 return None;

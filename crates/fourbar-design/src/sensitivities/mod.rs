@@ -62,6 +62,7 @@ mod rows;
 mod run;
 mod state;
 mod trees;
+mod turned;
 
 pub use by_runs::Beside;
 pub use compare::{Against, compared, compared_at};

@@ -13,6 +13,7 @@ use super::around::Around;
 use super::cells::Cells;
 use super::direct::{Direct, Moving, Neighbour, Residual, Shown, changed, moved, rows_of};
 use super::state::Tangent;
+use super::turned::{Turned, are_products};
 use crate::operator::Space;
 use fourbar::absolute::equations::Equations;
 use fourbar::analysis::uniqueness::not_unique_in;
@@ -61,6 +62,11 @@ pub(super) struct Quick<'m> {
     /// Whether every row is looked at for joints that a tangent would open.
     redundant: bool,
     direct: Vec<Direct>,
+    /// Exact derivatives along tangents, where all rows are products of vectors; else from states along them.
+    turned: Option<Turned>,
+    /// The Jacobian at the row, once it is known.
+    G: Vec<f64>,
+    known: bool,
     set: ConstraintSet,
     plain: Loads,
     now: Instant,
@@ -182,6 +188,9 @@ impl<'m> Quick<'m> {
             loaded,
             redundant,
             direct,
+            turned: are_products(&set).then(Turned::default),
+            G: vec![0.0; set.values],
+            known: false,
             plain: Loads::new(model, &set),
             set,
             now: Instant::new(model, first),
@@ -210,6 +219,7 @@ impl<'m> Quick<'m> {
     /// Goes to the state of a row, in their order, and evaluates it.
     pub fn at(&mut self, state: &Configuration) {
         self.set.choose(state.t);
+        self.known = false;
         self.around.iter_mut().flatten().for_each(|n| {
             n.set.choose(state.t);
         });
@@ -233,6 +243,9 @@ impl<'m> Quick<'m> {
                         l.e.jacobian(q);
                         l.e.factor(1.0);
                         l.next += 1;
+                        if let Some(turned) = &mut self.turned {
+                            turned.at(&self.set, state, lambda);
+                        }
                     }
                     None => {
                         l.a.fill(Twist::zero());
@@ -266,7 +279,13 @@ impl<'m> Quick<'m> {
         if whole == 0.0 {
             return true;
         }
-        if let Some(step) = self.step(state, x) {
+        if let Some(turned) = &mut self.turned {
+            if !std::mem::replace(&mut self.known, true) {
+                self.set.jacobian(&state.q, &mut self.G);
+            }
+            turned.take(x);
+            self.set.multiply(&self.G, turned.poses(), &mut gaps);
+        } else if let Some(step) = self.step(state, x) {
             for (place, weight) in ALONG {
                 moved(&state.q, x.q.as_slice(), place * step, &mut self.now.q);
                 self.set.residual(&self.now.q, &state.turns, state.t, &mut Phi);
@@ -296,7 +315,7 @@ impl<'m> Quick<'m> {
     pub fn slope(&mut self, k: usize, state: &Configuration, x: &Tangent) -> Vec<f64> {
         let step = self.step(state, x);
         if let Some(l) = &mut self.loaded {
-            l.follow(self.model, &self.set, &mut self.direct[k], &mut self.now, state, x, step);
+            l.follow(self.model, &self.set, (&mut self.direct[k], &mut self.turned), &mut self.now, state, x, step);
         }
         let mut sum = vec![f64::NAN; self.row.len()];
         self.read.iter().for_each(|&c| sum[c] = 0.0);
@@ -385,7 +404,7 @@ impl Loaded<'_> {
         &mut self,
         model: &Model,
         set: &ConstraintSet,
-        direct: &mut Direct,
+        (direct, turned): (&mut Direct, &mut Option<Turned>),
         now: &mut Instant,
         state: &Configuration,
         x: &Tangent,
@@ -396,7 +415,10 @@ impl Loaded<'_> {
         r.fill(Wrench::zero());
         s.fill(0.0);
         direct.add(model, &plain(state), moving, r, s);
-        if let Some(step) = step {
+        if let Some(turned) = turned {
+            turned.take(x);
+            turned.add(model, set, state, moving, r, s);
+        } else if let Some(step) = step {
             for (place, weight) in ALONG {
                 moved(&state.q, x.q.as_slice(), place * step, &mut now.q);
                 changed(&state.v, x.v.as_slice(), place * step, &mut now.v);

@@ -137,6 +137,7 @@ impl<T: ComplexField<RealField = f64> + Copy> DenseLu<T> {
 
 impl DenseLu<f64> {
     /// Replaces several right-hand sides, side by side, by their solutions.
+    #[inline(always)]
     pub fn solve_lanes<const N: usize>(&self, b: &mut [[f64; N]], work: &mut [[f64; N]]) {
         let n = self.n;
         let work = &mut work[..n];

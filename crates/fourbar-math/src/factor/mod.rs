@@ -61,6 +61,7 @@ impl Factor {
     }
 
     /// Replaces several right-hand sides, side by side, by their solutions; `work` has room for one number of each row.
+    #[inline(always)]
     pub fn solve_lanes<const N: usize>(&self, b: &mut [[f64; N]], work: &mut [[f64; N]]) {
         match &self.0 {
             Kind::Dense(d) => d.solve_lanes(b, work),

@@ -299,6 +299,7 @@ impl Sparse {
         }
     }
 
+    #[inline(always)]
     pub fn solve_lanes<const N: usize>(&self, b: &mut [[f64; N]], work: &mut [[f64; N]]) {
         for (w, &row) in work.iter_mut().zip(&self.pivot_row[..self.n]) {
             *w = b[row as usize];
@@ -307,8 +308,9 @@ impl Sparse {
             let x = work[k];
             let span = self.l_start[k] as usize..self.l_start[k + 1] as usize;
             for (&r, l) in self.l_row[span.clone()].iter().zip(&self.l[span]) {
-                for (w, x) in work[r as usize].iter_mut().zip(&x) {
-                    *w -= l * x;
+                let w = &mut work[r as usize];
+                for i in 0..N {
+                    w[i] -= *l * x[i];
                 }
             }
         }
@@ -317,8 +319,9 @@ impl Sparse {
             b[self.columns[k] as usize] = x;
             let span = self.u_start[k] as usize..self.u_start[k + 1] as usize;
             for (&r, u) in self.u_row[span.clone()].iter().zip(&self.u[span]) {
-                for (w, x) in work[r as usize].iter_mut().zip(&x) {
-                    *w -= u * x;
+                let w = &mut work[r as usize];
+                for i in 0..N {
+                    w[i] -= *u * x[i];
                 }
             }
         }
