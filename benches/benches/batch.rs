@@ -1,5 +1,6 @@
 //! Batches against the same mechanisms one by one, on one core. Every figure is the shortest of several runs; compare figures of one run only.
 //!
+//! `--only TEXT` does those whose names contain a text; with `--together N` their batches alone, N times, to see where their time goes.
 //! `cargo bench -p fourbar-bench --bench batch -- --reference` also gives the error of the chain of 8 at its end against a motion at a tolerance of 1e-14,
 //! for comparison with other programs (`studies/batch_mujoco.py`).
 
@@ -66,10 +67,18 @@ fn fourbars(n: usize) -> Vec<Model> {
 
 /// Times of all cases one by one and together, in seconds; the results must agree.
 fn compare(what: &str, models: &[Model], column: &str, runs: usize, study: impl Fn(&Model) -> Study) {
+    let asked = |flag: &str| std::env::args().skip_while(|a| a != flag).nth(1);
+    if asked("--only").is_some_and(|text| !what.contains(&text)) {
+        return;
+    }
     let studies: Vec<Study> = models.iter().map(study).collect();
     let cases: Vec<(&Model, &Study)> = models.iter().zip(&studies).collect();
     let observers = || models.iter().map(|m| One::new(m, column)).collect::<Vec<_>>();
     let (mut single, mut shared) = (observers(), observers());
+    if let Some(times) = asked("--together").and_then(|n| n.parse().ok()) {
+        (0..times).for_each(|_| drop(fourbar_batch::run(&cases, &mut shared)));
+        return;
+    }
     let one = shortest_cpu(runs, || {
         for ((m, s), o) in cases.iter().zip(&mut single) {
             study::run(m, s, o).unwrap_or_else(|f| panic!("{}", f.diagnostic));

@@ -40,12 +40,13 @@
 #![allow(clippy::neg_cmp_op_on_partial_ord)]
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
-mod dense;
+mod follow;
 mod kernel;
 mod motion;
 mod passes;
 mod prepare;
 mod record;
+mod waiting;
 
 pub use passes::LANES;
 

@@ -4,6 +4,7 @@
 use crate::kernel::Kernel;
 use crate::passes::{LANES, Row, ZERO};
 use crate::prepare::{Case, Prepared, SMALLEST, Way};
+use crate::waiting::Waiting;
 use fourbar::integrator::first_order::{Estimate, Tableau, Weights, combined_error, largest_turn};
 use fourbar::study::Observer;
 use fourbar_math::elementary;
@@ -20,7 +21,7 @@ pub(super) const FOLLOWED: [f64; 2] = [0.5, 3.0];
 /// A lane that is taken.
 pub(super) struct Lane<'m, 'o> {
     pub(super) case: Case<'m>,
-    observer: &'o mut dyn Observer,
+    pub(super) observer: &'o mut dyn Observer,
     /// Place among the cases.
     number: usize,
     /// The step to try next; the size of the step that was tried; time and size of the last one.
@@ -35,8 +36,6 @@ pub(super) struct Lane<'m, 'o> {
     /// Whether the first stage is that of the state; whether the last stage of the last step is to become it.
     begun: bool,
     fresh: bool,
-    /// Whether the stages of the interpolant are there.
-    pub(super) dense: bool,
     pub(super) steps: usize,
     evaluations: usize,
     /// In kinematics, where the step in parts ends, and where it began with which power.
@@ -70,8 +69,9 @@ pub struct Lanes<'m, 'o> {
     /// Derivatives by stage; one more for evaluations aside.
     pub(super) k: Vec<Vec<Row>>,
     pub(super) scratch: Vec<Row>,
-    row: Vec<f64>,
-    warnings: Vec<fourbar::Diagnostic>,
+    pub(super) waiting: Waiting,
+    pub(super) row: Vec<f64>,
+    pub(super) warnings: Vec<fourbar::Diagnostic>,
 }
 
 impl<'m, 'o> Lanes<'m, 'o> {
@@ -88,6 +88,7 @@ impl<'m, 'o> Lanes<'m, 'o> {
             kernel: Kernel::new(first.form.clone()),
             way: first.way,
             k: (0..=nodes.len()).map(|_| rows()).collect(),
+            waiting: Waiting::new(size, nodes.len() + 1),
             nodes,
             lanes: std::array::from_fn(|_| None),
             lost: [false; LANES],
@@ -127,6 +128,7 @@ impl<'m, 'o> Lanes<'m, 'o> {
         self.y[2 * n][lane] = 0.0;
         self.t[lane] = x.t;
         self.lost[lane] = false;
+        self.waiting.enter(lane, x.case.turns.len());
         observer.begin(&fourbar::trajectory::columns(x.case.model));
         self.lanes[lane] = Some(Lane {
             h: x.case.fixed.unwrap_or(0.0),
@@ -141,7 +143,6 @@ impl<'m, 'o> Lanes<'m, 'o> {
             refused: false,
             begun: false,
             fresh: false,
-            dense: false,
             steps: 0,
             evaluations: 0,
             target: x.t,
@@ -291,44 +292,38 @@ impl<'m, 'o> Lanes<'m, 'o> {
         }
     }
 
-    /// Rows at all output times that the lanes have passed.
+    /// Rows at all output times that the lanes have passed: those at their states now, and those inside steps once they wait no longer.
     fn outputs(&mut self) {
+        self.pass();
         loop {
-            let mut t = self.t;
-            let (mut due, mut now) = ([false; LANES], [true; LANES]);
+            let (mut due, mut done) = ([false; LANES], [false; LANES]);
             for i in 0..LANES {
                 let Some(lane) = &self.lanes[i] else { continue };
+                done[i] = lane.next == lane.case.times.len();
                 let Some(&at) = lane.case.times.get(lane.next).filter(|_| !self.lost[i]) else { continue };
                 // Rounding decides about no row.
                 let reached = at <= self.t[i] + 1e-12 * self.t[i].abs().max(lane.h_n);
                 // In kinematics the power of a step belongs to its end.
                 let ready = self.way != Way::Kinematics || self.t[i] >= lane.target;
-                if reached && ready {
-                    due[i] = true;
-                    now[i] = (self.t[i] - at).abs() <= 1e-12 * self.t[i].abs().max(lane.h_n);
-                    t[i] = if now[i] { self.t[i] } else { at };
-                }
+                due[i] = reached && ready;
             }
+            // Rows are handed on in their order.
+            self.drain(&std::array::from_fn(|i| due[i] || done[i]));
             if !due.contains(&true) {
                 return;
             }
             let aside = self.k.len() - 1;
-            let failed = if now.contains(&false) {
-                self.interpolate(&t, &now);
-                self.evaluate(&t, State::Trial, aside)
-            } else {
-                self.evaluate(&t, State::Now, aside)
-            };
+            let t = self.t;
+            let failed = self.evaluate(&t, State::Now, aside);
             self.lose(failed);
             // A state that was evaluated here needs no first stage later.
-            let new = std::array::from_fn(|i| now[i] && self.lanes[i].as_ref().is_some_and(|l| !l.begun));
+            let new = std::array::from_fn(|i| self.lanes[i].as_ref().is_some_and(|l| !l.begun));
             self.arrive(&new, Some(aside));
             for i in 0..LANES {
                 if !due[i] || self.lost[i] {
                     continue;
                 }
-                let n = self.kernel.form.columns;
-                let work = if now[i] { self.y[2 * n][i] } else { self.trial[2 * n][i] };
+                let work = self.y[2 * self.kernel.form.columns][i];
                 let Some(lane) = &mut self.lanes[i] else { continue };
                 let at = lane.case.times[lane.next];
                 lane.next += 1;
@@ -510,7 +505,7 @@ impl Lanes<'_, '_> {
             let Some(lane) = &mut self.lanes[i] else { continue };
             (lane.t_n, lane.h_n) = (self.t[i], h[i]);
             lane.steps += 1;
-            (lane.begun, lane.dense) = (false, false);
+            lane.begun = false;
             let reached = self.t[i] + h[i];
             // Landing is exact.
             let end = match lane.case.fixed {

@@ -1,62 +1,9 @@
-//! States inside the last step, and lanes whose drives prescribe everything.
+//! Lanes whose drives prescribe everything.
 
 use crate::motion::{FOLLOWED, Lanes, State};
 use crate::passes::{LANES, Row, at, take};
-use crate::prepare::Way;
 
 impl Lanes<'_, '_> {
-    /// States at times inside the last steps, into `trial`; lanes that are there already have theirs.
-    pub(super) fn interpolate(&mut self, t: &Row, now: &[bool; LANES]) {
-        let Way::Explicit(tableau) = self.way else { return };
-        let (mut h, mut from) = ([0.0; LANES], [0.0; LANES]);
-        let mut dense = [false; LANES];
-        for (i, lane) in self.lanes.iter_mut().enumerate() {
-            if let Some(lane) = lane.as_mut().filter(|_| !now[i]) {
-                (h[i], from[i]) = (lane.h_n, lane.t_n);
-                dense[i] = !std::mem::replace(&mut lane.dense, true);
-            }
-        }
-        let last = tableau.a.len();
-        if dense.contains(&true) {
-            for (e, weights) in tableau.extra.iter().enumerate() {
-                self.kernel.combine(&self.k, weights, &h, &mut self.scratch);
-                for k in 0..self.y.len() {
-                    for i in 0..LANES {
-                        self.trial[k][i] = if now[i] { self.y[k][i] } else { self.y_n[k][i] + self.scratch[k][i] };
-                    }
-                }
-                let node = self.nodes[last + 1 + e];
-                let at: Row = std::array::from_fn(|i| if now[i] { self.t[i] } else { from[i] + node * h[i] });
-                // Stages of steps that have theirs already come out the same.
-                let failed = self.evaluate(&at, State::Trial, last + 1 + e);
-                self.lose(failed);
-            }
-        }
-        let s: Row = std::array::from_fn(|i| if now[i] { 0.0 } else { (t[i] - from[i]) / h[i] });
-        // d = s (r1 + u (r2 + s (r3 + u (r4 + ...)))), r1 the whole increment, r2 and r3 from the ends.
-        let mut sum = vec![[0.0; LANES]; self.y.len()];
-        for (j, weights) in tableau.dense.iter().enumerate().rev() {
-            let innermost = j + 1 == tableau.dense.len();
-            self.kernel.combine(&self.k, weights, &h, &mut self.scratch);
-            for (x, d) in sum.iter_mut().zip(&self.scratch) {
-                for i in 0..LANES {
-                    let factor = if j % 2 == 0 { s[i] } else { 1.0 - s[i] };
-                    x[i] = if innermost { d[i] } else { d[i] + factor * x[i] };
-                }
-            }
-        }
-        for k in 0..self.y.len() {
-            for i in 0..LANES {
-                let (r1, first, end) = (self.step[k][i], h[i] * self.k[0][k][i], h[i] * self.k[last][k][i]);
-                let r2 = first - r1;
-                let r3 = r1 - end - r2;
-                let u = 1.0 - s[i];
-                let d = s[i] * (r1 + u * (r2 + s[i] * (r3 + u * sum[k][i])));
-                self.trial[k][i] = if now[i] { self.y[k][i] } else { self.y_n[k][i] + d };
-            }
-        }
-    }
-
     /// One step of kinematics in every lane: predicted, closed, and with the accelerations that follow.
     pub(super) fn follow(&mut self) {
         let n = self.kernel.form.columns;
