@@ -345,6 +345,24 @@ fn a_four_bar_is_recovered_from_its_coupler_curve() {
     }
 }
 
+/// The nine points of Wampler, Morgan and Sommese (1992), the most that a four-bar can pass: one of the linkages that polynomial methods find,
+/// which is the only crank-rocker that passes them in order on one branch.
+#[test]
+fn nine_points_are_passed_to_rounding() {
+    let f = folder("synthesize_nine");
+    let nine = "0.25,0; 0.52,0.1; 0.8,0.7; 1.2,1; 1.4,1.3; 1.1,1.48; 0.7,1.4; 0.2,1; 0.02,0.4";
+    let o = json(&fourbar(&f, &["synthesize", "--path", nine, "--starts", "10", "--json"]));
+    let best = &o["found"][0];
+    assert!(of(&best["error"]) < 1e-26 && of(&best["worst"]) < 1e-13, "{best:#}");
+    let known = [
+        [0.7168152983894477, 0.5410682815219171, 0.6397635572513758, 0.7397920006789971],
+        [0.8109133477771566, 0.6120956019364862, 0.8369062564334873, 0.72374684128836],
+    ];
+    let own = ["ground", "crank", "coupler", "rocker"].map(|n| of(&best["linkage"][n]));
+    let apart = known.map(|k| k.iter().zip(&own).fold(0.0_f64, |m, (a, b)| m.max((a - b).abs())));
+    assert!(apart[0].min(apart[1]) < 1e-11, "{own:?}");
+}
+
 #[test]
 fn linkages_are_synthesised_and_run() {
     let f = folder("synthesize");

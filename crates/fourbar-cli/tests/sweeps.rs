@@ -337,6 +337,7 @@ fn bad_plans_are_refused_with_a_cure() {
         (&["--vary", "r=1..2kg:3"], "U430"),
         (&["--vary", "r=1..2mm"], "U430"),
         (&["--vary", "r=1..2mm:9000", "--vary", "l=1..2mm:9000", "--vary", "start=0..1:9000"], "U431"),
+        (&["--vary", "r=40,50mm", "--set", "r=45mm", "--measure", "a=max(P.x)"], "`r` is varied and set"),
         (&["--vary", "r=40,50mm", "--measure", "case=max(P.x)"], "U436"),
         (&["--vary", "r=40,50mm", "--measure", "a=max(Q.x)"], "U4"),
         (&["--vary", "r=40,50mm", "--shard", "1/2"], "U432"),

@@ -180,6 +180,13 @@ pub(crate) fn sweep(args: &SweepArgs, screen: &Screen) -> Result<Reply, Stop> {
     }
     let cases = Cases::new(args, screen)?;
     let Cases { subject, described, plan, schema, .. } = &cases;
+    // A mechanism that was loaded with other values is a plan's own affair; on a command line both at once is a mistake.
+    if let Some((name, _)) = args.set.iter().find(|(name, _)| described.axes.iter().any(|a| a.name == *name)) {
+        return Err(Diagnostic::new("U430", format!("`{name}` is varied and set: every case has a value of its own for it"))
+            .name(name)
+            .help(format!("leave out `--set {name}=...`, or do not vary `{name}`"))
+            .into());
+    }
     let file = args.file.as_deref().unwrap_or_default();
     let shard = args.shard.map_or(Shard::WHOLE, |(number, of)| Shard { number, of });
     let out = args.resume.as_ref().or(args.out.as_ref());

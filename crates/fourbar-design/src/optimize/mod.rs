@@ -2,13 +2,15 @@
 //!
 //! Several measures whose squares are to have a small sum are fitted by Levenberg-Marquardt with bounds, from the values of the file and from
 //! points of a Sobol sequence ([`least_squares`]). One measure that is to become small may have kinks, as a maximum over time has where it
-//! jumps from one instant to another: an evolution strategy searches for it ([`cma`]). Conditions are margins that must not be negative; the
+//! jumps from one instant to another: an evolution strategy searches for it ([`cma`]), and from its best sample sequential quadratic programming
+//! goes on as far as it leads. Conditions are margins that must not be negative; the
 //! first method takes them by an augmented Lagrangian, the second by the order of its samples. Cases that cannot be assembled, or fail, are
 //! walls: the search does not go there, and does not take them for large values.
 
 mod branch;
 pub mod cma;
 pub mod least_squares;
+mod polish;
 
 pub use branch::Branch;
 
@@ -120,6 +122,8 @@ pub struct Solution {
 const KEPT: f64 = 1e-7;
 /// Rounds of the augmented Lagrangian.
 const ROUNDS: usize = 8;
+/// Share of the evaluations of the second method that are left for its last digits.
+const LAST: f64 = 0.2;
 
 impl Problem<'_> {
     fn scale(&self) -> Vec<f64> {
@@ -320,8 +324,7 @@ fn evolve(problem: &Problem<'_>, number: usize, size: f64, evaluate: &Counted<'_
         (0..unit.len()).map(|d| sobol.coordinate(number as u64, d)).collect()
     };
     let mut history: Vec<Point> = Vec::new();
-    let mut worst: Option<f64> = None;
-    let mut generation = |samples: &[Vec<f64>]| {
+    let mut cases = |samples: &[Vec<f64>]| {
         let numbers: Vec<usize> = (0..samples.len()).collect();
         let mut results: Vec<Option<Goals>> = vec![None; samples.len()];
         let mut done = 0;
@@ -340,14 +343,15 @@ fn evolve(problem: &Problem<'_>, number: usize, size: f64, evaluate: &Counted<'_
         if done < samples.len() {
             return None;
         }
-        for (u, g) in samples.iter().zip(&results) {
-            if let Some(g) = g {
-                let p = problem.point(number, &real(u), g);
-                if p.violation <= KEPT * size {
-                    worst = Some(worst.map_or(p.goal, |w: f64| w.max(p.goal)));
-                }
-                history.push(p);
-            }
+        history.extend(samples.iter().zip(&results).filter_map(|(u, g)| Some(problem.point(number, &real(u), g.as_ref()?))));
+        Some(results)
+    };
+    let mut worst: Option<f64> = None;
+    let mut generation = |samples: &[Vec<f64>]| {
+        let results = cases(samples)?;
+        for g in results.iter().flatten().filter(|g| Problem::violation(g) <= KEPT * size) {
+            let goal = problem.objective(g);
+            worst = Some(worst.map_or(goal, |w: f64| w.max(goal)));
         }
         let above = worst.unwrap_or(0.0);
         let rank = |g: &Goals| {
@@ -359,13 +363,28 @@ fn evolve(problem: &Problem<'_>, number: usize, size: f64, evaluate: &Counted<'_
     let n = start.len() as f64;
     let population = 4 + (3.0 * n.ln()) as usize;
     let options = cma::Options {
-        generations: (problem.evaluations / population).max(2),
+        generations: (((1.0 - LAST) * problem.evaluations as f64) as usize / population).max(2),
         population,
         seed: problem.seed.wrapping_add(number as u64),
         ..cma::Options::default()
     };
-    cma::minimize(&start, &options, &mut generation);
-    let history = improvements(history, size);
+    let arrived = cma::minimize(&start, &options, &mut generation).and_then(|best| {
+        let u: Vec<f64> = best.u.iter().map(|x| x.clamp(0.0, 1.0)).collect();
+        let left = problem.evaluations.saturating_sub(population * best.generations);
+        polish::polish(problem, &u, size, left, &mut cases)
+    });
+    let optimum = arrived.and_then(|a| {
+        let x = real(&a.u);
+        Some((history.iter().rev().find(|p| p.x == x)?.clone(), a.weight))
+    });
+    let mut history = improvements(history, size);
+    // Points that break a condition by what counts as nothing may seem better than the optimum, by no more than that wins.
+    if let (Some((p, weight)), Some(last)) = (optimum, history.last())
+        && p.violation <= KEPT * size
+        && p.goal <= last.goal + 2.0 * weight * KEPT
+    {
+        history.push(p);
+    }
     history.last().cloned().map(|end| (end, history))
 }
 
@@ -409,7 +428,27 @@ mod tests {
         assert!((s.best.x[0] - 1.0).abs() < 1e-5 && s.best.x[1].abs() < 1e-5 && s.best.violation < 1e-6, "{s:?}");
         let evaluate = |x: &[f64]| Some(Goals { values: vec![(x[0] - 2.0).hypot(x[1] - 1.0)], margins: vec![1.0 - x[0] - x[1]] });
         let s = solve(Method::Cma, &evaluate, 1, 2).expect("found");
-        assert!((s.best.goal - 2f64.sqrt()).abs() < 1e-4 && s.best.violation < 1e-6, "{s:?}");
+        assert!((s.best.goal - 2f64.sqrt()).abs() < 1e-9 && s.best.violation < 1e-6 && s.evaluations <= 3001, "{s:?}");
+    }
+
+    /// The least quadratic form on a curved edge, at drawn places, against Lagrange's condition; samples alone come to 5e-3.
+    #[test]
+    fn a_search_by_samples_ends_at_the_edge_of_its_conditions() {
+        for seed in 1..6 {
+            let mut random = fourbar::random::Random(seed);
+            let mut between = |a: f64, b: f64| a + (b - a) * (0.5 + 0.5 * random.number());
+            let (a, b, c, r) = (between(1.5, 2.5), between(0.5, 2.0), between(0.3, 3.0), between(0.7, 1.4));
+            // The weighted distance from (a, b), kept in a circle of radius r about the origin, and below a line that is not active.
+            let evaluate = |x: &[f64]| {
+                let goal = (x[0] - a).powi(2) + c * (x[1] - b).powi(2);
+                Some(Goals { values: vec![goal], margins: vec![r * r - x[0] * x[0] - x[1] * x[1], 4.0 - x[0] - x[1]] })
+            };
+            let s = solve(Method::Cma, &evaluate, 1, 1).expect("found");
+            let x = &s.best.x;
+            let (gx, gy) = (2.0 * (x[0] - a), 2.0 * c * (x[1] - b));
+            let across = (gx * x[1] - gy * x[0]) / gx.hypot(gy) / r;
+            assert!((x[0].hypot(x[1]) - r).abs() < 1e-6 && across.abs() < 1e-6, "seed {seed}: {across:e}, {s:?}");
+        }
     }
 
     #[test]
