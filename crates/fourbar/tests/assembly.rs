@@ -250,3 +250,24 @@ joints:
     assert_eq!(count(&text("  F: {type: fixed, bodies: [ground, frame], at: [0, 0, 0]}\n")), 2);
     assert_eq!(count(&text("")), 2);
 }
+
+#[test]
+fn masses_of_any_ratio_start_with_the_velocities_of_their_drive() {
+    let four_bar = |mass: f64, reach: f64| {
+        // A crank as heavy and as wide as one likes; the motion of a driven mechanism does not depend on it.
+        let inertia = mass * reach * reach;
+        parse(&format!(
+            "fourbar: 1\nbodies:\n  crank: {{mass: {mass}, inertia: [{inertia}, {inertia}, {inertia}], at: [0, 0, 0.05]}}\n  coupler: {{mass: 0.45, inertia: [0.003, 0.003, 1.4e-5], at: [0.13, 0, 0.14]}}\n  rocker: {{mass: 0.31, inertia: [0.001, 0.001, 1e-5], at: [0.28, 0, 0.09]}}\njoints:\n  O: {{type: revolute, bodies: [ground, crank], at: [0, 0, 0], axis: [0, 1, 0]}}\n  A: {{type: revolute, bodies: [crank, coupler], at: [0, 0, 0.1], axis: [0, 1, 0]}}\n  B: {{type: revolute, bodies: [coupler, rocker], at: [0.26, 0, 0.18], axis: [0, 1, 0]}}\n  C: {{type: revolute, bodies: [ground, rocker], at: [0.3, 0, 0], axis: [0, 1, 0]}}\ndrives: {{motor: {{joint: O, angle: 60 rpm*t}}}}\n"
+        ))
+    };
+    let speeds = |mass: f64, reach: f64| {
+        let start = assemble(&four_bar(mass, reach)).unwrap_or_else(|d| panic!("{mass} kg, {reach} m: {d}")).configuration;
+        start.v.iter().flat_map(|v| [v.v.x, v.v.z, v.w.y]).collect::<Vec<f64>>()
+    };
+    let usual = speeds(0.16, 0.03);
+    for (mass, reach) in [(1e3, 0.3), (1.6e5, 4.0), (1e7, 10.0), (1e-6, 1e-3)] {
+        for (x, y) in speeds(mass, reach).iter().zip(&usual) {
+            assert!((x - y).abs() < 1e-9, "{mass} kg, {reach} m: {x} for {y}");
+        }
+    }
+}

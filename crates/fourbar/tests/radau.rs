@@ -1,10 +1,12 @@
 //! Radau IIA in absolute and in joint coordinates: its order, its errors against references and against Taylor series, stiff forces,
 //! redundant rows, states, rolling, runs in two parts; and how stiff forces are found out.
 
+use fourbar::random::Random;
 use fourbar::study::Study;
 use fourbar::{Model, Trajectory};
 use fourbar_testing::common::*;
 use fourbar_testing::families;
+use nalgebra::Vector3;
 
 fn by(model: &Model, formulation: &str, integrator: &str) -> Study {
     Study { formulation: Some(formulation.into()), integrator: Some(integrator.into()), ..Study::of(model) }
@@ -175,6 +177,73 @@ fn drawn_mechanisms_move_as_with_an_explicit_method() {
     }
     println!("{compared} compared");
     assert!(compared > 30);
+}
+
+/// Bodies on one shaft in any direction, which turn and slide along it at constant speed: the first on a cylindrical joint, the others on
+/// hinges about the same axis.
+fn shaft(seed: u64) -> (Model, [f64; 2]) {
+    let mut numbers = Random(seed);
+    let mut random = move || numbers.number();
+    let axis = Vector3::new(random(), random(), random() + 1.5).normalize();
+    let point = Vector3::new(random(), random(), random());
+    let (spin, slide) = ((5.0 + 20.0 * random().abs()) * random().signum(), 0.5 * random());
+    let list = |x: Vector3<f64>| format!("[{}, {}, {}]", x.x, x.y, x.z);
+    let (mut bodies, mut joints) = (String::new(), String::new());
+    for k in 0..3 {
+        let at = point + Vector3::new(random(), random(), random());
+        let speed = axis * slide + axis.cross(&(at - point)) * spin;
+        // Axes of the body are those of the world: the same moment of inertia about every axis keeps the bearing free of moments.
+        bodies += &format!(
+            "  b{k}: {{mass: {}, inertia: [0.02, 0.02, 0.02], at: {}, velocity: {}, omega: {}}}\n",
+            1.0 + random().abs(),
+            list(at),
+            list(speed),
+            list(axis * spin)
+        );
+        let (kind, base) = if k == 0 { ("cylindrical", "ground".into()) } else { ("revolute", format!("b{}", k - 1)) };
+        joints += &format!("  j{k}: {{type: {kind}, bodies: [{base}, b{k}], at: {}, axis: {}}}\n", list(point), list(axis));
+    }
+    (parse(&format!("fourbar: 1\nbodies:\n{bodies}joints:\n{joints}study: {{t_end: 20, output_step: 0.37}}\n")), [spin, slide])
+}
+
+#[test]
+fn steady_screw_motions_take_few_steps_and_are_exact() {
+    for seed in 0..20 {
+        let (model, [spin, slide]) = shaft(seed);
+        let (t, report) = run(&model, &Study { tol: Some(1e-8), ..by(&model, "ra", "radau") });
+        let steps = report.work.iter().find(|w| w.0 == "steps").map_or(f64::NAN, |w| w.1);
+        let turns = (20.0 * spin / std::f64::consts::TAU).abs();
+        println!("seed {seed}: {steps} steps in {turns:.0} turns");
+        // In world axes the circles would take about a hundred steps a turn at this tolerance.
+        assert!(steps < 60.0 + 15.0 * turns, "seed {seed}: {steps} steps in {turns:.0} turns");
+        for (column, speed) in [("j0.angle", spin), ("j0.distance", slide)] {
+            let (times, values) = (t.column("t").expect("there"), t.column(column).expect("there"));
+            let off = values.iter().zip(times).fold(0.0_f64, |m, (x, t)| m.max((x - values[0] - speed * t).abs()));
+            assert!(off < 1e-7, "seed {seed}: {column} is {off:.1e} off");
+        }
+    }
+}
+
+#[test]
+fn the_work_of_drives_keeps_its_tolerance_where_the_motion_is_prescribed() {
+    // Nothing but the work limits steps here: the motion is that of the drive.
+    for seed in 0..12u64 {
+        let mut numbers = Random(seed);
+        let mut random = move || 0.5 + 0.5 * numbers.number();
+        let (speed, shake, fast, pulse) = (1.0 + 4.0 * random(), 0.05 * random(), 10.0 + 30.0 * random(), 20.0 + 60.0 * random());
+        let text = format!(
+            "fourbar: 1\nbodies: {{block: {{mass: 1, inertia: [0.01, 0.01, 0.01]}}}}\njoints: {{guide: {{type: prismatic, bodies: [ground, block], at: [0, 0, 0], axis: [1, 0, 0]}}}}\ndrives: {{feed: {{joint: guide, distance: '{speed}*t + {shake}*sin({fast}*t)'}}}}\nforces:\n  rub: {{type: friction, joint: guide, coulomb: 0.3, speed: 0.001, preload: 20}}\n  pulse: {{type: force, on: {{body: block}}, force: ['50*sin({pulse}*t)^2', '0', '0']}}\nstudy: {{analysis: dynamics, t_end: 2, output_step: 0.05}}\n"
+        );
+        let model = parse(&text);
+        for tol in [1e-4, 1e-6, 1e-8] {
+            let (t, _) = run(&model, &Study { tol: Some(tol), ..by(&model, "ra", "radau") });
+            let column = |name: &str| t.column(name).expect("there").to_vec();
+            let (total, work) = (column("energy.total"), column("energy.work"));
+            let most = column("energy.kinetic").iter().fold(0.0_f64, |m, x| m.max(*x));
+            let off = total.iter().zip(&work).fold(0.0_f64, |m, (e, w)| m.max((e - w - (total[0] - work[0])).abs()));
+            assert!(off <= 300.0 * tol * most, "seed {seed} at {tol:.0e}: energy minus work is {off:.1e} off, of {most:.1e} J");
+        }
+    }
 }
 
 #[test]

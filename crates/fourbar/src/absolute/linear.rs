@@ -70,9 +70,10 @@ impl States<Dual> for Varied<'_> {
         if b == self.body && self.direction < 3 {
             dr[self.direction] = 1.0;
         } else if b == self.body && self.direction < 6 {
-            let mut e = Vector3::zeros();
-            e[self.direction - 3] = 1.0;
-            dA = q.A * tilde(&e);
+            // A tilde(e) for a unit vector e: two columns of A change places.
+            let [i, j] = [(self.direction + 1) % 3, (self.direction + 2) % 3];
+            dA.set_column(i, &q.A.column(j));
+            dA.set_column(j, &-q.A.column(i));
         }
         PoseOf {
             r: Vector3::from_fn(|i, _| Taylor::with_slope(q.r[i], dr[i])),

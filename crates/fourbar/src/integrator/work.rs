@@ -8,6 +8,17 @@
 
 use serde_json::{Value, json};
 
+/// Powers are known to this share, and to so many tolerances at best: near singular positions the efforts of drives carry the rounding of
+/// the state many times over, and no step is small enough for it.
+const POWER: [f64; 2] = [1e-8, 30.0];
+
+/// The error of work in a step that does at most `of_step`, less what cannot be known of powers, relative to this, to what was `done` before it
+/// and to an energy that counts as small; `tol` is the tolerance of the run.
+pub(super) fn relative_error(error: f64, of_step: f64, done: f64, little: f64, tol: f64) -> f64 {
+    let unknown = of_step * POWER[0].min(POWER[1] * tol);
+    (error.abs() - unknown) / (of_step + done.abs() + little)
+}
+
 /// Filter of a step: of old filtered values, of old values, and of the end of the step. Zero, zero and one half are the trapezoidal rule.
 #[derive(Clone, Copy, Debug)]
 pub struct Filter {

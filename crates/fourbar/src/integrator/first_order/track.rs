@@ -4,7 +4,7 @@ use super::System;
 use crate::diagnostic::Diagnostic;
 use crate::integrator::control::{Pace, Refused};
 use crate::integrator::narrow::{Narrow, Place};
-use crate::integrator::{DEFAULT_TOL, FLUNG, positive, tau};
+use crate::integrator::{DEFAULT_TOL, FLUNG, positive, tau, work};
 use crate::judge::little_energy;
 use crate::model::Model;
 use crate::motion::{Instant, bad_checkpoint, numbers};
@@ -19,9 +19,6 @@ const SHORT: f64 = 5e-8;
 const MOST_SHORT: usize = 1000;
 /// Steps below this share of the characteristic time lead nowhere.
 pub(super) const SMALLEST: f64 = 5e-10;
-/// Powers are known to this share, and to so many tolerances at best: near singular positions the efforts of drives carry the rounding of
-/// the state many times over, and no step is small enough for it.
-const POWER: [f64; 2] = [1e-8, 30.0];
 /// Points of a table closer together than this share of a step do not end steps.
 const CLOSE_KNOTS: f64 = 0.2;
 
@@ -156,9 +153,8 @@ impl<S: System> Track<S> {
     }
 
     fn with_work(&self, of_state: f64, error: &[f64], of_step: f64, share: f64) -> f64 {
-        let work = of_step + self.y[self.y.len() - 1].abs() + self.little;
-        let unknown = of_step * POWER[0].min(POWER[1] * self.tol / self.length);
-        let of_work = share * self.length * (error[error.len() - 1].abs() - unknown) / work;
+        let (error, done) = (error[error.len() - 1], self.y[self.y.len() - 1]);
+        let of_work = share * self.length * work::relative_error(error, of_step, done, self.little, self.tol / self.length);
         if of_work > of_state { of_work } else { of_state }
     }
 

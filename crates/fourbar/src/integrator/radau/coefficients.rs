@@ -10,7 +10,8 @@ pub struct Coefficients {
     pub c: [f64; 3],
     /// Weights: the last row of its matrix, because the last stage is the end of the step.
     pub b: [f64; 3],
-    /// Inverse of its matrix.
+    /// Its matrix and the inverse.
+    pub A: Matrix3<f64>,
     pub E: Matrix3<f64>,
     /// Eigenvalues of the inverse: the real one, and one of the complex pair.
     pub real: f64,
@@ -58,6 +59,7 @@ impl Coefficients {
         Self {
             c: [(4.0 - q) / 10.0, (4.0 + q) / 10.0, 1.0],
             b: [(16.0 - q) / 36.0, (16.0 + q) / 36.0, 1.0 / 9.0],
+            A,
             E,
             real,
             complex,
@@ -97,6 +99,16 @@ impl Coefficients {
         let sum = |w: &[f64; 4]| (0..4).map(|k| w[k] * values[k]).sum::<f64>();
         let whole: f64 = (0..3).map(|i| self.b[i] * values[i + 1]).sum();
         sum(&self.integrals_with_start(x)) + x.powi(4) * (whole - sum(&self.integrals_with_start(1.0)))
+    }
+}
+
+impl Coefficients {
+    /// Error estimate of an integral over a step of unit size, of what has these values at its start and at its stages, and the largest integral
+    /// from the start to a stage.
+    pub fn error_of_integral(&self, values: &[f64; 4]) -> (f64, f64) {
+        let integrals = self.A * Vector3::new(values[1], values[2], values[3]);
+        let sum = values[0] + (0..3).map(|i| self.e[i] * integrals[i]).sum::<f64>();
+        (sum / self.real, integrals.amax())
     }
 }
 

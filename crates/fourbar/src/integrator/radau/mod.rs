@@ -6,6 +6,7 @@
 
 mod axes;
 pub(super) mod coefficients;
+mod frame;
 mod matrix;
 pub(super) mod newton;
 mod stages;
@@ -16,6 +17,7 @@ use super::lists::{flat, list, poses, unflat, unflat_poses};
 use super::narrow::{Narrow, Place};
 use super::output::Output;
 use super::watch::Watch;
+use super::work;
 use super::{DEFAULT_TOL, positive, tau};
 use crate::absolute::equations::Equations;
 use crate::analysis::assembly::{flipped_joint, update_turns};
@@ -38,6 +40,8 @@ const SMALLEST: f64 = 1e-9;
 const TURNED: f64 = 2.0;
 /// Tolerance of the stages with fixed steps.
 const SOLVED: f64 = 1e-11;
+/// Share of the tolerance that the relative error of work counts with: the iteration leaves as much in the work of drives.
+const WORK: f64 = 0.1;
 /// Joints are examined after so many steps.
 const LOOKED_AT: usize = 16;
 
@@ -54,6 +58,8 @@ pub struct Radau<'m> {
     h: f64,
     stages: Stages,
     trial: Stages,
+    /// Poses and velocities that the last step foretells.
+    foreseen: (Vec<Pose>, Vec<Twist>),
     /// Accelerations, and rates of inputs and states, where the next step starts.
     a: Vec<Twist>,
     rates: Vec<f64>,
@@ -65,11 +71,14 @@ pub struct Radau<'m> {
     /// Forces that steps could pass over.
     narrow: Option<Narrow>,
     /// Whether anything but potentials does work; the work until the start of the last step, powers at that start and at its stages, and the
-    /// power where the next step starts.
+    /// power where the next step starts, those of the step that is tried. With the tolerance of the run and the energy that counts as small.
     worked: bool,
     work: f64,
     powers: [f64; 4],
     power: f64,
+    tried: [f64; 4],
+    tol: f64,
+    little: f64,
     steps: usize,
     rejections: usize,
     failures: usize,
@@ -101,7 +110,7 @@ impl<'m> Radau<'m> {
         let solver = Solver::new(&equations, now.clone(), tol, tau);
         let local = solver.weights[0];
         let h = fixed.or(positive(&study.options, "first-step")?).unwrap_or(0.1 * elementary::powf(local, 0.25) * tau);
-        let stages = Stages::new(n, rows, size);
+        let stages = Stages::new(n, rows, size, solver.k.c);
         let mut r = Self {
             model,
             equations,
@@ -113,6 +122,7 @@ impl<'m> Radau<'m> {
             h: 0.0,
             trial: stages.clone(),
             stages,
+            foreseen: (start.q.clone(), vec![Twist::zero(); n]),
             a: vec![Twist::zero(); n],
             rates: vec![0.0; size],
             foretells: false,
@@ -124,6 +134,9 @@ impl<'m> Radau<'m> {
             work: 0.0,
             powers: [0.0; 4],
             power: 0.0,
+            tried: [0.0; 4],
+            tol,
+            little: judge::little_energy(model, tau),
             steps: 0,
             rejections: 0,
             failures: 0,
@@ -159,16 +172,18 @@ impl<'m> Radau<'m> {
 
     /// First guess of all stages: the last step continues, or accelerations do.
     fn predict(&mut self, h: f64) {
-        let Self { now, before, stages, trial, a, rates, solver, .. } = self;
+        let Self { now, before, stages, trial, a, rates, solver, foreseen, .. } = self;
+        let group = &solver.axes.group;
+        trial.frames.choose(self.model, group, (&now.q, &now.v, a), h);
         for i in 0..3 {
             let step = solver.k.c[i] * h;
             if self.foretells {
                 let x = 1.0 + step / self.h;
                 let (w, l) = (solver.k.through_start(x), solver.k.through_stages(x));
-                let sum = |x: &[Vec<Twist>; 3], b: usize| x[0][b].scaled(w[0]).plus(&x[1][b].scaled(w[1])).plus(&x[2][b].scaled(w[2]));
+                stages.interpolate(&solver.k, group, before, x, &mut foreseen.0, &mut foreseen.1);
                 for b in 1..now.q.len() {
-                    trial.psi[i][b] = now.q[b].increment_to(&before.q[b].moved(&sum(&stages.psi, b)));
-                    trial.dv[i][b] = before.v[b].plus(&sum(&stages.dv, b)).plus(&now.v[b].scaled(-1.0));
+                    trial.psi[i][b] = now.q[b].increment_to(&foreseen.0[b]);
+                    trial.dv[i][b] = foreseen.1[b].plus(&now.v[b].scaled(-1.0));
                 }
                 for (row, x) in trial.lambda[i].iter_mut().enumerate() {
                     *x = (0..3).map(|k| l[k] * stages.lambda[k][row]).sum();
@@ -188,6 +203,7 @@ impl<'m> Radau<'m> {
             for k in 0..self.model.first_state() {
                 trial.dz[i][k] = step * rates[k];
             }
+            trial.enter(i, group, now);
             for (x, dropped) in trial.lambda[i].iter_mut().zip(&solver.dropped) {
                 if *dropped {
                     *x = 0.0;
@@ -213,7 +229,7 @@ impl<'m> Radau<'m> {
         for (s, place) in [(0.0, Place::Start), (0.5, Place::Middle), (1.0, Place::End)] {
             let at = &mut narrow.at;
             at.t = from.t + s * h;
-            x.interpolate(k, from, s, &mut at.q, &mut at.v);
+            x.interpolate(k, &self.solver.axes.group, from, s, &mut at.q, &mut at.v);
             let w = k.through_start(s);
             for (c, z) in at.z.iter_mut().enumerate() {
                 *z = from.z[c] + (0..3).map(|j| w[j] * x.dz[j][c]).sum::<f64>();
@@ -225,26 +241,37 @@ impl<'m> Radau<'m> {
         narrow.begins(h)
     }
 
+    /// Powers at the stages that were tried, and the error of their work against the tolerance: drives may carry a motion that takes few steps.
+    fn error_of_work(&mut self, h: f64) -> f64 {
+        if !self.worked {
+            return 0.0;
+        }
+        let [a, b, c] = self.solver.powers(&mut self.equations, &self.now, &self.trial, h);
+        self.tried = [self.power, a, b, c];
+        let (error, of_step) = self.solver.k.error_of_integral(&self.tried);
+        let done = self.work + self.h * self.solver.k.integral(1.0, &self.powers);
+        WORK * work::relative_error(h * error, h * of_step, done, self.little, self.tol) / self.solver.weights[0]
+    }
+
     /// Takes the step that was tried, and brings its end onto the constraints.
     fn take(&mut self, h: f64) -> Result<(), Trouble> {
-        let (from, x) = (&self.now, &self.trial);
+        let (from, x, group) = (&self.now, &self.trial, &self.solver.axes.group);
         for b in 1..from.q.len() {
-            let q = from.q[b].moved(&x.psi[2][b]);
+            let (q, v) = x.at(2, group, from, b);
             self.before.q[b] = Pose { r: q.r, A: so3::orthonormalise(&q.A) };
-            self.before.v[b] = from.v[b].plus(&x.dv[2][b]);
+            self.before.v[b] = v;
         }
         if let Some(k) = flipped_joint(self.model, &self.before.q) {
             return Err(Trouble::Flip(k));
         }
         let E = &self.solver.k.E;
         for b in 1..from.q.len() {
-            self.a[b] = (0..3).fold(Twist::zero(), |s, j| s.plus(&x.dv[j][b].scaled(E[(2, j)] / h)));
+            self.a[b] = x.acceleration(E, 2, group, from, b, h);
         }
         if self.worked {
             self.work += self.h * self.solver.k.integral(1.0, &self.powers);
-            let [a, b, c] = self.solver.powers(&mut self.equations, &self.now, &self.trial, h);
-            self.powers = [self.power, a, b, c];
-            self.power = c;
+            self.powers = self.tried;
+            self.power = self.powers[3];
         }
         let (new, old) = (&mut self.before, &self.now);
         new.t = old.t + h;
@@ -286,7 +313,9 @@ impl<'m> Radau<'m> {
         self.steps += 1;
         self.note_states();
         let Self { watch, now, before, stages, solver, .. } = self;
-        watch.step((now.t, h), (&now.q, &now.v), |t, q, v| stages.interpolate(&solver.k, before, (t - before.t) / h, q, v));
+        watch.step((now.t, h), (&now.q, &now.v), |t, q, v| {
+            stages.interpolate(&solver.k, &solver.axes.group, before, (t - before.t) / h, q, v)
+        });
         Ok(())
     }
 }
@@ -327,13 +356,14 @@ impl Tries for Radau<'_> {
         if let Err(d) = self.solver.newton(&mut self.equations, &self.now, &mut self.trial, h) {
             return Err(self.failed(d.trouble, d.factor));
         }
+        let of_work = self.error_of_work(h);
         if self.pace.fixed.is_some() {
             self.take(h).map_err(|why| self.failed(why, 0.5))?;
             self.solver.made = false;
             return Ok(());
         }
         let iterations = self.solver.newton.iterations;
-        let error = self.solver.error(&mut self.equations, &self.now, &self.a, &self.rates, &self.trial, h);
+        let error = self.solver.error(&mut self.equations, &self.now, &self.a, &self.rates, &self.trial, h).max(of_work);
         if error >= 1.0 {
             self.rejections += 1;
             if self.solver.made_at.t != self.now.t {
@@ -413,7 +443,7 @@ impl Motion for Radau<'_> {
             1.0
         } else {
             let x = (t - self.before.t) / self.h;
-            self.stages.interpolate(&self.solver.k, &self.before, x, &mut o.q, &mut o.v);
+            self.stages.interpolate(&self.solver.k, &self.solver.axes.group, &self.before, x, &mut o.q, &mut o.v);
             let w = self.solver.k.through_start(x);
             for (k, z) in o.z.iter_mut().enumerate() {
                 *z = self.before.z[k] + (0..3).map(|j| w[j] * self.stages.dz[j][k]).sum::<f64>();
@@ -471,7 +501,7 @@ impl Motion for Radau<'_> {
             "now": save_point(&self.now), "before": save_point(&self.before), "h": self.h, "step": self.pace.h,
             "psi": self.stages.psi.iter().map(|x| flat(x)).collect::<Vec<_>>(),
             "dv": self.stages.dv.iter().map(|x| flat(x)).collect::<Vec<_>>(),
-            "dz": self.stages.dz, "lambda": self.stages.lambda,
+            "dz": self.stages.dz, "lambda": self.stages.lambda, "frames": self.stages.frames.save(),
             "a": flat(&self.a), "rates": self.rates, "sizes": s.state_sizes,
             "flags": [self.foretells, self.sizes.refused, s.made],
             "last": [self.sizes.last.0, self.sizes.last.1],
@@ -495,6 +525,7 @@ impl Motion for Radau<'_> {
             list(&v["dz"][i], &mut self.stages.dz[i]).ok_or_else(misfit)?;
             list(&v["lambda"][i], &mut self.stages.lambda[i]).ok_or_else(misfit)?;
         }
+        self.stages.frames.restore(&v["frames"]).ok_or_else(misfit)?;
         (0..4).for_each(|i| self.powers[i] = number(&v["powers"][i]));
         self.power = number(&v["power"]);
         unflat(&v["a"], &mut self.a).ok_or_else(misfit)?;

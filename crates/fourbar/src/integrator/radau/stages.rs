@@ -18,6 +18,7 @@
 
 use super::axes::Axes;
 use super::coefficients::Coefficients;
+use super::frame::Frames;
 use super::matrix::{Form, System};
 use super::newton::{Convergence, Verdict, estimated};
 use crate::absolute::equations::Equations;
@@ -70,28 +71,69 @@ pub(super) struct Stages {
     pub dv: [Vec<Twist>; 3],
     pub dz: [Vec<f64>; 3],
     pub lambda: [Vec<f64>; 3],
+    /// Axes of positions and velocities.
+    pub frames: Frames,
 }
 
 impl Stages {
-    pub fn new(bodies: usize, rows: usize, auxiliaries: usize) -> Self {
+    pub fn new(bodies: usize, rows: usize, auxiliaries: usize, c: [f64; 3]) -> Self {
         let (t, l, z) = (vec![Twist::zero(); bodies], vec![0.0; rows], vec![0.0; auxiliaries]);
         Self {
             psi: [t.clone(), t.clone(), t.clone()],
             dv: [t.clone(), t.clone(), t],
             dz: [z.clone(), z.clone(), z],
             lambda: [l.clone(), l.clone(), l],
+            frames: Frames::new(bodies, c),
+        }
+    }
+
+    /// Pose and velocity of a body at a stage.
+    pub fn at(&self, i: usize, group: &[usize], from: &Point, b: usize) -> (Pose, Twist) {
+        let (mut q, mut v) = (from.q[b].moved(&self.psi[i][b]), from.v[b].plus(&self.dv[i][b]));
+        if let Some(f) = self.frames.of(group[b]) {
+            let turn = self.frames.turn(i, group[b]);
+            q.r = f.position(turn, self.frames.until(i), &q.r);
+            v.v = turn * v.v;
+        }
+        (q, v)
+    }
+
+    /// Acceleration of a body at a stage of a step of size `h`.
+    pub fn acceleration(&self, E: &Matrix3<f64>, i: usize, group: &[usize], from: &Point, b: usize, h: f64) -> Twist {
+        let mut a = derivative(E, &self.dv, i, b, h);
+        if let Some(f) = self.frames.of(group[b]) {
+            a.v = self.frames.turn(i, group[b]) * f.acceleration(&(from.v[b].v + self.dv[i][b].v), &a.v);
+        }
+        a
+    }
+
+    /// Rewrites the increments of a stage from world axes into those of the step.
+    pub fn enter(&mut self, i: usize, group: &[usize], from: &Point) {
+        for b in 1..from.q.len() {
+            let Some(f) = self.frames.of(group[b]) else { continue };
+            let turn = self.frames.turn(i, group[b]);
+            let (r, v) = (from.q[b].r + self.psi[i][b].v, from.v[b].v + self.dv[i][b].v);
+            self.psi[i][b].v = f.inside(turn, self.frames.until(i), &r) - from.q[b].r;
+            self.dv[i][b].v = turn.tr_mul(&v) - from.v[b].v;
         }
     }
 
     /// Poses and velocities a share `x` of the step after its start `from`, before any correction.
-    pub fn interpolate(&self, k: &Coefficients, from: &Point, x: f64, q: &mut [Pose], v: &mut [Twist]) {
+    pub fn interpolate(&self, k: &Coefficients, group: &[usize], from: &Point, x: f64, q: &mut [Pose], v: &mut [Twist]) {
         let w = k.through_start(x);
         let sum = |x: &[Vec<Twist>; 3], b: usize| x[0][b].scaled(w[0]).plus(&x[1][b].scaled(w[1])).plus(&x[2][b].scaled(w[2]));
         for b in 1..q.len() {
             q[b] = from.q[b].moved(&sum(&self.psi, b));
             v[b] = from.v[b].plus(&sum(&self.dv, b));
         }
+        self.frames.bring(group, x, q, v);
     }
+}
+
+/// `(1/h) sum E_ij x_j`.
+fn derivative(E: &Matrix3<f64>, x: &[Vec<Twist>; 3], i: usize, b: usize, h: f64) -> Twist {
+    let w = [E[(i, 0)] / h, E[(i, 1)] / h, E[(i, 2)] / h];
+    Twist { v: x[0][b].v * w[0] + x[1][b].v * w[1] + x[2][b].v * w[2], w: x[0][b].w * w[0] + x[1][b].w * w[1] + x[2][b].w * w[2] }
 }
 
 /// The stage equations with their matrix and workspace; nothing is allocated in a step.
@@ -295,18 +337,11 @@ impl Solver {
     /// State at stage `i` from the start of the step.
     fn place(&mut self, from: &Point, x: &Stages, i: usize) {
         for b in 1..from.q.len() {
-            self.q[b] = from.q[b].moved(&x.psi[i][b]);
-            self.v[b] = from.v[b].plus(&x.dv[i][b]);
+            (self.q[b], self.v[b]) = x.at(i, &self.axes.group, from, b);
         }
         for (z, (from, d)) in self.z.iter_mut().zip(from.z.iter().zip(&x.dz[i])) {
             *z = from + d;
         }
-    }
-
-    /// `(1/h) sum E_ij x_j`.
-    fn derivative(E: &Matrix3<f64>, x: &[Vec<Twist>; 3], i: usize, b: usize, h: f64) -> Twist {
-        let w = [E[(i, 0)] / h, E[(i, 1)] / h, E[(i, 2)] / h];
-        Twist { v: x[0][b].v * w[0] + x[1][b].v * w[1] + x[2][b].v * w[2], w: x[0][b].w * w[0] + x[1][b].w * w[1] + x[2][b].w * w[2] }
     }
 
     /// Residuals of stage `i`.
@@ -314,10 +349,14 @@ impl Solver {
         self.place(from, x, i);
         let t = from.t + self.k.c[i] * h;
         for b in 1..self.q.len() {
-            let d = Self::derivative(&self.k.E, &x.psi, i, b, h);
+            let d = derivative(&self.k.E, &x.psi, i, b, h);
             let moved = Twist { v: self.v[b].v, w: so3::tangent_inv(&x.psi[i][b].w) * self.v[b].w };
             self.r_psi[b] = d.plus(&moved.scaled(-1.0));
-            self.v_dot[b] = Self::derivative(&self.k.E, &x.dv, i, b, h);
+            if let Some(f) = x.frames.of(self.axes.group[b]) {
+                let (r, y) = (from.q[b].r + x.psi[i][b].v, from.v[b].v + x.dv[i][b].v);
+                self.r_psi[b].v = x.frames.turn(i, self.axes.group[b]) * (d.v - f.rate(&r, &y));
+            }
+            self.v_dot[b] = x.acceleration(&self.k.E, i, &self.axes.group, from, b, h);
         }
         e.set.jacobian(&self.q, &mut e.G);
         e.z.copy_from_slice(&self.z);
@@ -394,9 +433,14 @@ impl Solver {
             for b in 1..from.q.len() {
                 let (R, k) = (&self.turns[i][self.axes.group[b]], 6 * (b - 1));
                 let dq = Twist { v: R * three(&self.real.x, &self.complex.x, k), w: three(&self.real.x, &self.complex.x, k + 3) };
-                let dv = Twist { v: R * three(&self.real.dv, &self.complex.dv, k), w: three(&self.real.dv, &self.complex.dv, k + 3) };
+                let mut dv = Twist { v: R * three(&self.real.dv, &self.complex.dv, k), w: three(&self.real.dv, &self.complex.dv, k + 3) };
+                let group = self.axes.group[b];
                 let psi = &mut x.psi[i][b];
-                let dpsi = Twist { v: dq.v, w: so3::tangent_inv(&psi.w) * dq.w };
+                let mut dpsi = Twist { v: dq.v, w: so3::tangent_inv(&psi.w) * dq.w };
+                if x.frames.of(group).is_some() {
+                    let turn = x.frames.turn(i, group);
+                    (dpsi.v, dv.v) = (turn.tr_mul(&dpsi.v), turn.tr_mul(&dv.v));
+                }
                 *psi = psi.plus(&dpsi);
                 x.dv[i][b] = x.dv[i][b].plus(&dv);
                 most = most.max(self.size(from, b, &dpsi, &dv));
@@ -462,8 +506,12 @@ impl Solver {
         let w = self.k.e.map(|e| e / h);
         let sum = |x: &[Vec<Twist>; 3], b: usize| x[0][b].scaled(w[0]).plus(&x[1][b].scaled(w[1])).plus(&x[2][b].scaled(w[2]));
         for b in 1..from.q.len() {
-            self.r_psi[b] = from.v[b].plus(&sum(&x.psi, b)).scaled(-1.0);
-            let d = a[b].plus(&sum(&x.dv, b));
+            let (mut v, mut a) = (from.v[b], a[b]);
+            if let Some(f) = x.frames.of(self.axes.group[b]) {
+                (v.v, a.v) = (f.rate(&from.q[b].r, &v.v), f.slope(&v.v, &a.v));
+            }
+            self.r_psi[b] = v.plus(&sum(&x.psi, b)).scaled(-1.0);
+            let d = a.plus(&sum(&x.dv, b));
             self.r_v[b] = Wrench { F: d.v * -e.model.bodies[b].mass, T: -(e.model.bodies[b].J_bar * d.w) };
             self.q[b] = from.q[b];
         }
