@@ -42,6 +42,8 @@ const TURNED: f64 = 2.0;
 const SOLVED: f64 = 1e-11;
 /// Share of the tolerance that the relative error of work counts with: the iteration leaves as much in the work of drives.
 const WORK: f64 = 0.1;
+/// The matrix of a step is made inside it where it is at most so many times as long as the last one, which foretells the state there.
+const FORETOLD: f64 = 2.0;
 /// Joints are examined after so many steps.
 const LOOKED_AT: usize = 16;
 
@@ -52,9 +54,11 @@ pub struct Radau<'m> {
     solver: Solver,
     pace: Pace,
     tau: f64,
-    /// The end of the last step and its start, its size and its stages; stages of the step that is tried.
+    /// The end of the last step and its start, the state for which the next matrix is made; size of the last step and its stages, and the stages
+    /// of the step that is tried.
     now: Point,
     before: Point,
+    inside: Point,
     h: f64,
     stages: Stages,
     trial: Stages,
@@ -118,6 +122,7 @@ impl<'m> Radau<'m> {
             pace: Pace { h, fixed, ahead: study.t_end, smallest: SMALLEST * tau, ends: model.time_marks(study.t_end) },
             tau,
             before: now.clone(),
+            inside: now.clone(),
             now,
             h: 0.0,
             trial: stages.clone(),
@@ -204,11 +209,25 @@ impl<'m> Radau<'m> {
                 trial.dz[i][k] = step * rates[k];
             }
             trial.enter(i, group, now);
-            for (x, dropped) in trial.lambda[i].iter_mut().zip(&solver.dropped) {
-                if *dropped {
-                    *x = 0.0;
-                }
-            }
+        }
+    }
+
+    /// The state inside a step where its matrix is made: the second stage, as it is foretold.
+    fn go_inside(&mut self, h: f64) {
+        let Self { now, trial, solver, inside, .. } = self;
+        if !self.foretells || h > FORETOLD * self.h {
+            inside.copy_from(now);
+            return;
+        }
+        for b in 1..now.q.len() {
+            (inside.q[b], inside.v[b]) = trial.at(1, &solver.axes.group, now, b);
+        }
+        inside.t = now.t + solver.k.c[1] * h;
+        inside.lambda.copy_from_slice(&trial.lambda[1]);
+        inside.turns.copy_from_slice(&now.turns);
+        update_turns(self.model, &inside.q, &mut inside.turns);
+        for (k, z) in inside.z.iter_mut().enumerate() {
+            *z = now.z[k] + trial.dz[1][k];
         }
     }
 
@@ -217,7 +236,7 @@ impl<'m> Radau<'m> {
         self.sizes.refused = true;
         self.solver.newton.remaining = 1.0;
         // A matrix of another state is made again before the step is cut.
-        let old = self.solver.made && self.solver.made_at.t != self.now.t;
+        let old = self.solver.made && self.solver.made_from != self.now.t;
         self.solver.made = false;
         Refused { factor: if old { 1.0 } else { factor }, why: Some(why), ends: true }
     }
@@ -349,10 +368,21 @@ impl Tries for Radau<'_> {
 
     fn attempt(&mut self, h: f64, _tries: usize) -> Result<(), Refused<Option<Trouble>>> {
         self.equations.set.choose(self.now.t + h);
-        if !self.solver.prepare(&mut self.equations, &self.now, h) {
+        self.predict(h);
+        if !self.solver.made {
+            self.go_inside(h);
+            self.solver.made_from = self.now.t;
+        }
+        if !self.solver.prepare(&mut self.equations, &self.inside, h) {
             return Err(self.failed(Trouble::SingularMatrix, 0.5));
         }
-        self.predict(h);
+        for stage in &mut self.trial.lambda {
+            for (x, dropped) in stage.iter_mut().zip(&self.solver.dropped) {
+                if *dropped {
+                    *x = 0.0;
+                }
+            }
+        }
         if let Err(d) = self.solver.newton(&mut self.equations, &self.now, &mut self.trial, h) {
             return Err(self.failed(d.trouble, d.factor));
         }
@@ -366,7 +396,7 @@ impl Tries for Radau<'_> {
         let error = self.solver.error(&mut self.equations, &self.now, &self.a, &self.rates, &self.trial, h).max(of_work);
         if error >= 1.0 {
             self.rejections += 1;
-            if self.solver.made_at.t != self.now.t {
+            if self.solver.made_from != self.now.t {
                 self.solver.made = false;
             }
             let factor = self.sizes.after_refusal(error, iterations, self.steps == 0);
@@ -506,7 +536,7 @@ impl Motion for Radau<'_> {
             "flags": [self.foretells, self.sizes.refused, s.made],
             "last": [self.sizes.last.0, self.sizes.last.1],
             "newton": [s.newton.theta, s.newton.remaining, s.factored],
-            "made_at": save_point(&s.made_at), "made_for": s.made_for,
+            "made_at": save_point(&s.made_at), "made_for": s.made_for, "made_from": s.made_from,
             "work_done": self.work, "powers": self.powers, "power": self.power,
             "work": [self.steps, self.rejections, self.failures, s.newton.all, s.evaluations, s.matrices, s.factorisations],
             "flagged": self.output.flagged,
@@ -542,7 +572,7 @@ impl Motion for Radau<'_> {
         let s = &mut self.solver;
         (s.newton.theta, s.newton.remaining) = (number(&v["newton"][0]), number(&v["newton"][1]));
         // The matrix is made again where it was made.
-        s.made = false;
+        (s.made, s.made_from) = (false, number(&v["made_from"]));
         if flag(2) {
             let mut at = self.now.clone();
             restore_point(&v["made_at"], &mut at).ok_or_else(misfit)?;

@@ -7,7 +7,7 @@
 //! R_v   = (1/h) M sum E_ij z_j + gyroscopic - f + Phi_q^T lambda_i
 //! R_c   = Phi_q v_i - nu
 //! ```
-//! All stages share one matrix, made where the step starts or earlier. Residuals and increments are written in axes that turn with the
+//! All stages share one matrix, made at the second of them as the last step foretells it, or earlier. Residuals and increments are written in axes that turn with the
 //! mechanism: a stiff spring keeps its direction in them. With `s` an eigenvalue of E and `W` the spin of these axes,
 //! ```text
 //! [ s^2 M + s h (M W + D) + h^2 (D W + K)    U      ] [ dq            ]     [ h^2 R_v + h (s M + h D) R_psi ]
@@ -53,7 +53,7 @@ pub(super) struct Point {
 
 impl Point {
     /// Takes over another one of the same mechanism.
-    fn copy_from(&mut self, other: &Self) {
+    pub fn copy_from(&mut self, other: &Self) {
         self.t = other.t;
         self.q.copy_from_slice(&other.q);
         self.v.copy_from_slice(&other.v);
@@ -147,6 +147,8 @@ pub(super) struct Solver {
     /// Where the matrix was made, and for which step it is factored.
     pub made_at: Point,
     pub made: bool,
+    /// Start of the step for which it was made.
+    pub made_from: f64,
     pub factored: f64,
     /// Step for which the states were linearised with it.
     pub made_for: f64,
@@ -207,6 +209,7 @@ impl Solver {
             G: vec![0.0; e.G.len()],
             made_at: start.clone(),
             made: false,
+            made_from: f64::NAN,
             factored: 0.0,
             made_for: 0.0,
             dropped: e.permanent.clone(),
