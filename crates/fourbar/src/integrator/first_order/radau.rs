@@ -4,14 +4,15 @@
 //! ```text
 //! (1/h) sum E_ij d_j - g(t_i, d_i) = 0
 //! ```
-//! by a simplified Newton iteration that one real and one complex matrix `s/h - J` part. `J` comes from differences of `g` where the step
-//! starts or earlier; residuals are exact, so the result does not depend on it.
+//! by a simplified Newton iteration that one real and one complex matrix `s/h - J` part. `J` comes from differences of `g` inside the step,
+//! as the last one foretells it, or earlier; residuals are exact, so the result does not depend on it.
 
 use super::System;
 use super::track::{Interpolates, Track, Why, again, fill};
 use crate::diagnostic::Diagnostic;
 use crate::integrator::DEFAULT_TOL;
 use crate::integrator::control::{self, Pace, Refused, Stepping, Tries, asked_every};
+use crate::integrator::radau::FORETOLD;
 use crate::integrator::radau::coefficients::Coefficients;
 use crate::integrator::radau::newton::{Convergence, Sizes, Verdict, estimated};
 use crate::model::Model;
@@ -132,28 +133,43 @@ impl<S: System> Radau<S> {
         Ok(())
     }
 
-    /// Slopes of the derivative where the step starts.
-    fn make(&mut self) {
+    /// Slopes of the derivative inside the step, at its second stage as the last step foretells it, or else where the step starts.
+    fn make(&mut self, h: f64) {
         let n = self.f.len();
-        let Self { track: x, f, jacobian, x: column, .. } = self;
+        let Self { track: x, f, jacobian, x: column, trial, residuals: [base, middle, _], k, .. } = self;
         jacobian.fill(0.0);
-        x.d.fill(0.0);
+        let mut t = x.t + k.c[1] * h;
+        middle.copy_from_slice(&trial[1]);
+        let mut inside = self.foretells && h <= FORETOLD * x.h_n && middle.iter().sum::<f64>().is_finite() && x.system.fits(middle);
+        if inside {
+            x.system.moved(&x.y, middle, &mut x.trial);
+            x.evaluations += 1;
+            inside = x.system.derivative(t, &x.trial, base).is_ok();
+        }
+        if inside {
+            x.system.pull_back(middle, base);
+        } else {
+            t = x.t;
+            middle.fill(0.0);
+            base.copy_from_slice(f);
+        }
         // Nothing depends on the work, which comes last.
         for j in self.inputs..n - 1 {
+            x.d.fill(0.0);
             x.d[j] = 1.0;
             let unit = x.system.error(&x.y, &x.d);
             let step = DIFFERENCE * if unit > 0.0 && unit.is_finite() { x.length / unit } else { 1.0 };
-            x.d[j] = step;
+            x.d.copy_from_slice(middle);
+            x.d[j] += step;
             x.system.moved(&x.y, &x.d, &mut x.trial);
             x.evaluations += 1;
             // Where the mechanism cannot be beside its state nothing is known of that slope.
-            if x.system.derivative(x.t, &x.trial, column).is_ok() {
+            if x.system.derivative(t, &x.trial, column).is_ok() {
                 x.system.pull_back(&x.d, column);
-                for (i, (c, f)) in column.iter().zip(f.iter()).enumerate() {
+                for (i, (c, f)) in column.iter().zip(base.iter()).enumerate() {
                     jacobian[i * n + j] = (c - f) / step;
                 }
             }
-            x.d[j] = 0.0;
         }
         self.matrices += 1;
         (self.made, self.made_at, self.factored) = (true, x.t, 0.0);
@@ -204,13 +220,13 @@ impl<S: System> Radau<S> {
     /// Solves the stage equations of a step.
     fn solve(&mut self, h: f64) -> Result<(), Failed> {
         self.first().map_err(Failed::Evaluation)?;
+        self.predict(h);
         if !self.made {
-            self.make();
+            self.make(h);
         }
         if !self.factor(h) {
             return Err(Failed::Stages(0.5));
         }
-        self.predict(h);
         self.newton.begin();
         loop {
             self.evaluate(h)?;

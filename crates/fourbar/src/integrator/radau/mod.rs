@@ -43,7 +43,7 @@ const SOLVED: f64 = 1e-11;
 /// Share of the tolerance that the relative error of work counts with: the iteration leaves as much in the work of drives.
 const WORK: f64 = 0.1;
 /// The matrix of a step is made inside it where it is at most so many times as long as the last one, which foretells the state there.
-const FORETOLD: f64 = 2.0;
+pub(super) const FORETOLD: f64 = 2.0;
 /// Joints are examined after so many steps.
 const LOOKED_AT: usize = 16;
 
