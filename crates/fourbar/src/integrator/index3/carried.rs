@@ -3,6 +3,14 @@
 use super::super::Method;
 use super::{Memory, Stepper};
 use crate::absolute::chart::{Chart, Rate};
+use crate::absolute::states::rounding_of_rates;
+use crate::model::Model;
+use crate::state::Configuration;
+
+/// Unit of time in which rounding of velocities and of rates is measured, s.
+const TIME: f64 = 0.1;
+/// The least tolerance of these methods.
+const SECOND_ORDER: f64 = 1e-7;
 
 /// Inputs and states with their history.
 #[derive(Clone, Debug)]
@@ -24,10 +32,11 @@ pub struct Carried {
 }
 
 impl Carried {
-    /// At the start.
-    pub fn new(z: &[f64]) -> Self {
-        let zero = vec![0.0; z.len()];
-        Self { z: z.to_vec(), rate: zero.clone(), a: zero.clone(), back: z.to_vec(), bend: zero.clone(), left: zero.clone(), size: zero }
+    /// At the start. Sizes begin where an error of the least tolerance is rounding of what the rates read.
+    pub fn new(model: &Model, at: &Configuration) -> Self {
+        let zero = vec![0.0; at.z.len()];
+        let size = rounding_of_rates(model, at, TIME).iter().map(|n| n * TIME / SECOND_ORDER).collect();
+        Self { z: at.z.clone(), rate: zero.clone(), a: zero.clone(), back: at.z.clone(), bend: zero.clone(), left: zero, size }
     }
 
     /// The lists, for checkpoints.

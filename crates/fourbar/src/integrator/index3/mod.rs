@@ -263,7 +263,7 @@ impl<'m, C: Chart> Stepper<'m, C> {
             v_dot_back: z.clone(),
             lambda: vec![0.0; equations.set.rows()],
             turns: start.turns.clone(),
-            carried: Carried::new(&start.z),
+            carried: Carried::new(model, start),
             h: 0.0,
             jerk: z,
             since_change: 0,

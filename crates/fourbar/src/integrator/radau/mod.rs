@@ -111,7 +111,7 @@ impl<'m> Radau<'m> {
             turns: start.turns.clone(),
             z: start.z.clone(),
         };
-        let solver = Solver::new(&equations, now.clone(), tol, tau);
+        let solver = Solver::new(&equations, start, now.clone(), tol, tau);
         let local = solver.weights[0];
         let h = fixed.or(positive(&study.options, "first-step")?).unwrap_or(0.1 * elementary::powf(local, 0.25) * tau);
         let stages = Stages::new(n, rows, size, solver.k.c);

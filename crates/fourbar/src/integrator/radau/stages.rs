@@ -23,10 +23,11 @@ use super::matrix::{Form, System};
 use super::newton::{Convergence, Verdict, estimated};
 use crate::absolute::equations::Equations;
 use crate::absolute::linear::{At, Linear};
+use crate::absolute::states::rounding_of_rates;
 use crate::force::eval::Plain;
 use crate::integrator::index3::Trouble;
 use crate::schur::{InverseMass, unit_weights};
-use crate::state::{Pose, Twist, Wrench};
+use crate::state::{Configuration, Pose, Twist, Wrench};
 use fourbar_math::factor::Factor;
 use fourbar_math::so3::{self, tilde};
 use nalgebra::{Complex, Matrix3, Vector3};
@@ -195,13 +196,14 @@ pub(super) struct Unsolved {
 }
 
 impl Solver {
-    pub fn new(e: &Equations<'_>, start: Point, tol: f64, tau: f64) -> Self {
+    pub fn new(e: &Equations<'_>, at: &Configuration, start: Point, tol: f64, tau: f64) -> Self {
         let model = e.model;
         let (linear, k) = (Linear::new(e), Coefficients::new());
         let (n, rows, size) = (model.bodies.len(), e.set.rows(), model.auxiliaries());
         let states = model.states.len();
         let all: Vec<(u32, u32)> = (0..9 * states * states).map(|k| ((k / (3 * states)) as u32, (k % (3 * states)) as u32)).collect();
         let tol1 = estimated(tol);
+        let noise = rounding_of_rates(model, at, tau);
         let twists = vec![Twist::zero(); n];
         Self {
             real: System::new(&linear, rows, k.real),
@@ -231,7 +233,8 @@ impl Solver {
             states_values: vec![0.0; all.len()],
             states_x: vec![0.0; 3 * states],
             rates: vec![0.0; size],
-            state_sizes: vec![0.0; states],
+            // Errors below rounding are none, however small a state is.
+            state_sizes: noise[noise.len() - states..].iter().map(|n| n * tau / tol1).collect(),
             sizes_now: vec![0.0; states],
             weights: [tol1, model.length, model.length / tau, 1.0 / tau],
             newton: Convergence::new(tol1, ROUNDING / tol1),
