@@ -42,6 +42,11 @@ const TURNED: f64 = 2.0;
 const SOLVED: f64 = 1e-11;
 /// Share of the tolerance that the relative error of work counts with: the iteration leaves as much in the work of drives.
 const WORK: f64 = 0.1;
+/// Steps below this share of the last one are not cut further for their work: multipliers of very short steps are known to few digits, and the
+/// error of work no longer falls with the step.
+const SHORT: f64 = 0.1;
+/// The matrix of a step that is cut by no more than this factor is kept.
+const SAME: f64 = 0.5;
 /// The matrix of a step is made inside it where it is at most so many times as long as the last one, which foretells the state there.
 pub(super) const FORETOLD: f64 = 2.0;
 /// Joints are examined after so many steps.
@@ -267,6 +272,9 @@ impl<'m> Radau<'m> {
         }
         let [a, b, c] = self.solver.powers(&mut self.equations, &self.now, &self.trial, h);
         self.tried = [self.power, a, b, c];
+        if h < SHORT * self.h {
+            return 0.0;
+        }
         let (error, of_step) = self.solver.k.error_of_integral(&self.tried);
         let done = self.work + self.h * self.solver.k.integral(1.0, &self.powers);
         WORK * work::relative_error(h * error, h * of_step, done, self.little, self.tol) / self.solver.weights[0]
@@ -396,10 +404,9 @@ impl Tries for Radau<'_> {
         let error = self.solver.error(&mut self.equations, &self.now, &self.a, &self.rates, &self.trial, h).max(of_work);
         if error >= 1.0 {
             self.rejections += 1;
-            if self.solver.made_from != self.now.t {
-                self.solver.made = false;
-            }
             let factor = self.sizes.after_refusal(error, iterations, self.steps == 0);
+            // A matrix of another state, or of the middle of a much longer step, is made again.
+            self.solver.made &= self.solver.made_from == self.now.t && factor > SAME;
             return Err(Refused { factor, why: None, ends: true });
         }
         if let Some(factor) = self.passes_over(h) {
