@@ -172,6 +172,20 @@ fn along_joint(
 }
 
 impl Instant {
+    /// Becomes another instant of the same mechanism, but for what events have made of it.
+    pub fn take_over(&mut self, other: &Self) {
+        (self.t, self.work, self.errors, self.loaded) = (other.t, other.work, other.errors, other.loaded);
+        self.q.clone_from(&other.q);
+        self.v.clone_from(&other.v);
+        self.a.clone_from(&other.a);
+        self.turns.clone_from(&other.turns);
+        self.z.clone_from(&other.z);
+        self.reactions.clone_from(&other.reactions);
+        self.efforts.clone_from(&other.efforts);
+        self.constraints.clone_from(&other.constraints);
+        self.contacts.clone_from(&other.contacts);
+    }
+
     /// An instant at a configuration, accelerations and reactions still zero.
     pub fn new(model: &Model, at: &Configuration) -> Self {
         Self {

@@ -50,6 +50,7 @@ mod rigid_contact;
 mod rolling;
 mod ropes;
 mod settings;
+mod sharing;
 mod short_events;
 mod simulation;
 mod singular;

@@ -528,3 +528,34 @@ study: {{analysis: dynamics, t_end: 1, output_step: 0.1}}
         assert!(x.windows(2).all(|x| x[1] >= x[0] - 1e-9), "{x:?}");
     }
 }
+
+/// A slide with friction on its load hits an inclined wall: the impact, which presses it across its rail, loads no friction afterwards. A stopped run
+/// goes on to the bit.
+#[test]
+fn impacts_load_no_friction() {
+    let (mu, e, way, h) = (0.2, 0.7, 0.1_f64, 1e-4);
+    let (c, s) = (30.0_f64.to_radians().cos(), 30.0_f64.to_radians().sin());
+    for kind in ["stick: true, ", "speed: 1e-6, "] {
+        let model = parse(&format!(
+            "
+fourbar: 1
+gravity: [0, -{G}, 0]
+bodies: {{b: {{mass: 1.4, inertia: [0.01, 0.01, 0.01], velocity: [1, 0, 0]}}}}
+joints: {{rail: {{type: prismatic, bodies: [ground, b], at: [0, 0, 0], axis: [1, 0, 0]}}}}
+forces: {{rub: {{type: friction, joint: rail, {kind}coulomb: {mu}}}}}
+contacts: {{wall: {{between: [{{body: b, at: [0, 0, 0], radius: 0}}, {{plane: {{at: [{way}, 0, 0], normal: [{:?}, {s:?}, 0]}}}}], restitution: {e}}}}}
+study: {{t_end: 0.2, output_step: 10 ms}}",
+            -c
+        ));
+        let before = (1.0 - 2.0 * mu * G * way).sqrt();
+        let met = (1.0 - before) / (mu * G);
+        let wanted = -(e * before - mu * G * (0.2 - met));
+        let (rows, _) = run(&model, &stepped(&model, h));
+        let found = last(&rows, "rail.speed");
+        assert!((found - wanted).abs() < 20.0 * h, "{kind}: {found} instead of {wanted}");
+        // Energy with the work that friction and the wall took.
+        let off = last(&rows, "energy.total") - last(&rows, "energy.work") - column(&rows, "energy.total")[0];
+        assert!(off.abs() < 1e-3, "{kind}: {off}");
+        assert_resumes(&model, &stepped(&model, 1e-3), 8, kind);
+    }
+}

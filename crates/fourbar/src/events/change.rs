@@ -203,19 +203,39 @@ impl Eventful {
                     brought.zeros.extend(ways.iter().map(|w| Watched::Slip(w.0)));
                     released.broke.extend(ways);
                 }
-                Watched::Bound(k) => {
-                    let effort = self.held_effort(super::HeldBy::Friction(k), &here);
-                    released.frictions.push((k, -effort.signum()));
-                    let name = self.base.forces[self.frictions[k].0].0.clone();
-                    brought.happened.push(self.note(left.t, name, Kind::Slide));
-                    brought.zeros.push(Watched::Slide(k));
-                }
+                Watched::Bound(k) => self.loosen(k, &here, &mut brought, &mut released),
             }
         }
         let only_turns = self.only_turns(&found, &here);
         let only_guards = found.what.iter().all(|w| matches!(w, Watched::Guard(..))) && !brought.switched;
         let met = Met { left, before, what: found.what, only_guards, only_turns };
         self.go_over(met, state, brought, released)
+    }
+
+    /// Friction whose bound was reached, with all that holds the same motion.
+    fn loosen(&mut self, friction: usize, here: &Instant, brought: &mut Brought, released: &mut Left) {
+        let loosened = self.loosened(friction, here);
+        for (k, _) in &loosened.frictions {
+            let name = self.base.forces[self.frictions[*k].0].0.clone();
+            brought.happened.push(self.note(here.t, name, Kind::Slide));
+            brought.zeros.push(Watched::Slide(*k));
+        }
+        for &k in &loosened.limits {
+            let kind = if matches!(self.limits[k].of, Bounded::Rate(_)) { Kind::Release } else { Kind::Lift };
+            brought.happened.push(self.note(here.t, self.limits[k].name.clone(), kind));
+            brought.zeros.push(Watched::Gap(k));
+            self.closed[k] = false;
+        }
+        for (k, _) in &loosened.spots {
+            let name = self.contact_name(*k);
+            if !brought.happened.iter().any(|h| h.name == name && h.kind == Kind::Slide) {
+                brought.happened.push(self.note(here.t, name, Kind::Slide));
+            }
+            brought.zeros.push(Watched::Slip(*k));
+        }
+        released.frictions.extend(loosened.frictions);
+        released.limits.extend(loosened.limits);
+        released.broke.extend(loosened.spots);
     }
 
     /// Inputs jump to those of a state, which is otherwise the present.
@@ -567,8 +587,10 @@ impl Eventful {
         for k in 0..self.frictions.len() {
             let name = || base.forces[self.frictions[k].0].0.clone();
             match (was.1[k].1, self.frictions[k].1) {
-                (Friction::Sticks, Friction::Slides(_)) if left.by_input => {
-                    brought.happened.push(self.note(state.t, name(), Kind::Slide));
+                (Friction::Sticks, Friction::Slides(_)) => {
+                    if !brought.happened.iter().any(|h| h.name == name() && h.kind == Kind::Slide) {
+                        brought.happened.push(self.note(state.t, name(), Kind::Slide));
+                    }
                     brought.zeros.push(Watched::Slide(k));
                 }
                 (Friction::Slides(_), Friction::Sticks) if left.stopped.contains(&k) || moved(k) => {

@@ -15,7 +15,7 @@ use crate::event::{Doing, Limit, Mode, Touching};
 use crate::force::Rub;
 use crate::integrator::moreau::active::Active;
 use crate::integrator::moreau::solve::solve;
-use crate::model::Model;
+use crate::model::{JointCoordinate, Model};
 use crate::motion::{ContactLoad, Instant, Push};
 use crate::rolling::{RollingKind, along_surface};
 use crate::state::{Configuration, Twist, Wrench};
@@ -39,6 +39,8 @@ const GROWS: usize = 20;
 const JAMS: f64 = 1e-9;
 /// Steps that become too small while a push is below this share are those towards it.
 const ABOUT_TO_JAM: f64 = 1e-2;
+/// Accelerations below this share of those without friction are none.
+const AT_REST: f64 = 1e-8;
 /// Rounds in which the slip that breaks a group loose is found.
 const ROUNDS: usize = 60;
 
@@ -406,7 +408,8 @@ impl Eventful {
             }
         }
         let scale = list.iter().map(|x| (x.velocity(&a) - x.target).norm()).fold(1e-3 * base.gravity.norm(), f64::max);
-        let scale = scale.max(1e-6 * self.fast(&a)).max(f64::MIN_POSITIVE);
+        let scale = rubs.iter().fold(scale.max(1e-6 * self.fast(&a)).max(f64::MIN_POSITIVE), |m, r| m.max(1e8 * r.rounding));
+        let free: Vec<f64> = list.iter().map(|x| x.velocity(&a).x - x.target.x).collect();
         let (out, mut list) = self.settled(list, a, scale, candidates, state.t)?;
         let scale = out.slip.iter().map(Vector3::norm).fold(0.0, f64::max).max(base.gravity.norm()).max(self.fast(&out.v));
         // Where friction has just come to its bound, forces are off by what the time of that is.
@@ -429,9 +432,18 @@ impl Eventful {
                 None => slides(out.slip[i].normalize(), 0.0),
             };
         }
-        for (rub, effort) in rubs.iter().zip(&out.normal[candidates.len()..]) {
-            let holds = effort.abs() <= WITHIN * rub.bound;
-            self.frictions[rub.friction].1 = if holds { Friction::Sticks } else { Friction::Slides(-effort.signum()) };
+        // Friction holds where its joint is not accelerated, whatever share of the load is its own.
+        for (n, rub) in rubs.iter().enumerate() {
+            let (active, free) = (&list[candidates.len() + n], free[candidates.len() + n]);
+            let effort = out.normal[candidates.len() + n];
+            let rate = active.velocity(&out.v).x - active.target.x;
+            let unit = if rub.which == JointCoordinate::Angle { base.length } else { 1.0 };
+            let none = (AT_REST * free.abs().max(active.G[(0, 0)] * rub.bound))
+                .max((1e-11 * scale).max(rub.rounding) / unit)
+                .max(10.0 * out.residual);
+            let within = active.G[(0, 0)] > 0.0 && rub.bound > 0.0 && effort.abs() <= WITHIN * rub.bound;
+            let holds = within || rate.abs() <= none;
+            self.frictions[rub.friction].1 = if holds { Friction::Sticks } else { Friction::Slides(rate.signum()) };
         }
         list.truncate(candidates.len());
         if self.normals_are_unique(&list, candidates) {

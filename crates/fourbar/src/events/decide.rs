@@ -2,27 +2,25 @@
 
 use super::jump::{Jump, complementary};
 use super::{Eventful, Friction, HeldBy, Kind};
-use crate::diagnostic::{Diagnostic, number};
+use crate::diagnostic::Diagnostic;
 use crate::evaluate::Evaluation;
 use crate::event::{Bounded, Limit, Mode};
+use crate::force::Force;
 use crate::force::eval::coordinate_of;
-use crate::model::JointCoordinate;
+use crate::model::{JointCoordinate, Model};
 use crate::motion::{Instant, load_across};
 use crate::state::{Configuration, Twist};
 use crate::structure::Structure;
-use crate::trajectory::rates;
 use nalgebra::{DVector, Vector3};
 
-/// Rounds in which limits and friction find their mode.
-const ROUNDS: usize = 30;
 /// Rounds in which the bounds of friction and what it does agree.
-const BOUNDS: usize = 10;
+const BOUNDS: usize = 20;
 /// Friction at this share of its bound, or less, holds.
 pub(super) const WITHIN: f64 = 1.0 - 1e-9;
+/// Accelerations of what is held below this share of what its reactions would make of free bodies are rounding.
+const ROUNDING: f64 = 1e-11;
 /// Friction whose bound was just reached does not hold up to this share of it.
 const BROKEN: f64 = 1.0 - 1e-6;
-/// Accelerations against the direction of friction from this share of the largest on contradict it.
-const AGAINST: f64 = 1e-7;
 
 /// The mode just left, which fits as well as the next one and is not taken again.
 #[derive(Clone, Default)]
@@ -53,11 +51,26 @@ pub(super) struct Rubs {
     pub which: JointCoordinate,
     /// N or N m.
     pub bound: f64,
+    /// Accelerations below this are rounding, m/s^2.
+    pub rounding: f64,
 }
 
 /// The row of a coordinate of a joint, as that of a limit which nothing reaches.
 pub(super) fn along_joint(joint: usize, which: JointCoordinate, side: f64) -> Limit {
     Limit { name: String::new(), joint, of: Bounded::Position(which), bound: 0.0, side, restitution: 0.0, spot: None }
+}
+
+/// A mechanism whose friction has the loads of an instant, whatever its own are.
+fn with_loads_of(model: &Model, s: &Instant) -> Model {
+    let mut frozen = model.clone();
+    for (_, f) in &mut frozen.forces {
+        if let Force::Friction(f) = f {
+            let load = load_across(model, f.joint, &s.q, &s.reactions[f.joint]);
+            let (_, rate) = coordinate_of(model, f.joint, Some(f.coordinate(model)), &s.plain(&[]));
+            (f.preload, f.coulomb, f.static_coefficient) = (f.sliding_bound(model, load, rate), 0.0, 0.0);
+        }
+    }
+    frozen
 }
 
 impl Eventful {
@@ -93,173 +106,142 @@ impl Eventful {
             near && rate.abs() <= slow && self.acts(k) && !left.limits.contains(&k)
         };
         let candidates: Vec<usize> = (0..self.limits.len()).filter(|&k| at_rest(k)).collect();
-        let free: Vec<usize> = (0..self.frictions.len()).filter(|&k| !self.friction_acts(k)).collect();
-        // Friction: what moves slides, what rests is tried as sticking.
-        let mut open = Vec::new();
-        let mut at_rest = Vec::new();
+        // What moves slides; what rests is decided together with the limits.
+        let mut rests = Vec::new();
+        let x = Instant::new(&base, state);
         for k in 0..self.frictions.len() {
-            if free.contains(&k) {
+            if !self.friction_acts(k) {
                 self.frictions[k].1 = Friction::Off;
                 continue;
             }
             let Some(f) = base.forces[self.frictions[k].0].1.sticks() else { continue };
-            let x = Instant::new(&base, state);
             let (y, rate) = coordinate_of(&base, f.joint, Some(f.coordinate(&base)), &x.plain(&[]));
             let turns = f.coordinate(&base) == JointCoordinate::Angle;
             let slow = 1e-8 * self.fast(&state.v) / if turns { base.length } else { 1.0 } + 1e-12;
-            let stuck = self.frictions[k].1 == Friction::Sticks;
-            if rate.abs() <= slow || left.stopped.contains(&k) || left.frictions.iter().any(|(f, _)| *f == k) {
-                at_rest.push(k);
-                if !stuck {
-                    self.stuck_at[k] = y;
-                }
-            }
-            if let Some((_, direction)) = left.frictions.iter().find(|(f, _)| *f == k) {
-                self.frictions[k].1 = Friction::Slides(*direction);
-            } else if self.gave_way(k, left) || self.gave_way_here(k, left, state) {
-                // It gives way as before: what held its joint besides has given way as well.
-            } else if let Some(direction) = self.turns_back(k, left, state) {
-                self.frictions[k].1 = Friction::Slides(direction);
-            } else if rate.abs() <= slow || left.stopped.contains(&k) {
-                self.frictions[k].1 = Friction::Sticks;
-                open.push(k);
-            } else {
+            if rate.abs() > slow && !left.stopped.contains(&k) && !left.frictions.iter().any(|(f, _)| *f == k) {
                 self.frictions[k].1 = Friction::Slides(rate.signum());
+                continue;
+            }
+            rests.push(k);
+            if self.frictions[k].1 != Friction::Sticks {
+                self.stuck_at[k] = y;
             }
         }
-        self.closed.fill(false);
-        let rested = std::mem::replace(&mut self.pinned, vec![false; self.frictions.len()]);
-        for round in 0.. {
-            self.close(&candidates, left, state)?;
-            if at_rest.is_empty() && candidates.is_empty() {
-                return Ok(());
+        let was_closed = std::mem::replace(&mut self.closed, vec![false; self.limits.len()]);
+        if rests.is_empty() {
+            return self.close(&candidates, left, state);
+        }
+        self.decide_together(&candidates, &rests, left, state)?;
+        // What has just come to its bound gives way, however little drives it yet, where nothing else has come to hold it.
+        let same = (0..self.closed.len()).all(|k| !self.closed[k] || was_closed[k]);
+        if same && left.frictions.iter().all(|(k, _)| self.frictions[*k].1 == Friction::Sticks) {
+            for (k, direction) in &left.frictions {
+                self.frictions[*k].1 = Friction::Slides(*direction);
             }
-            let (mode, by) = self.present_mode();
-            let model = base.in_mode(&mode);
-            let evaluated = Evaluation::new(&model, state).map_err(|e| e.cause().clone())?;
-            let now = evaluated.instant();
-            let first = base.drives_of(&mode).len();
-            // The friction that is asked for most beyond its bound gives way.
-            let mut worst: Option<(usize, f64, f64)> = None;
-            for &k in &open {
-                let Some(f) = base.forces[self.frictions[k].0].1.sticks() else { continue };
-                let Some(place) = by.iter().position(|b| *b == HeldBy::Friction(k)) else { continue };
-                let effort = now.efforts[first + place];
-                let bound = f.bound(&base, load_across(&base, f.joint, &now.q, &now.reactions[f.joint]));
-                let over = effort.abs() - bound;
-                // What a limit has just left to friction that was at its bound is at its bound.
-                let rounding = if rested[k] && !left.limits.is_empty() { 1e-9 } else { 1e-12 };
-                if over > rounding * bound.max(effort.abs()) && worst.is_none_or(|w| over > w.2) {
-                    worst = Some((k, -effort.signum(), over));
-                }
+        }
+        self.place_sticking(state);
+        Ok(())
+    }
+
+    /// Chooses the mode of all limits that touch and all friction at rest in one problem, in which none is decided before the other. Bounds that
+    /// depend on loads, or on whether a joint slides, are those of the mode at hand, until it stays the same.
+    fn decide_together(&mut self, candidates: &[usize], rests: &[usize], left: &Left, state: &Configuration) -> Result<(), Diagnostic> {
+        let base = self.base.clone();
+        rests.iter().for_each(|&k| self.frictions[k].1 = Friction::Off);
+        let mut mode = self.present_mode().0;
+        rests.iter().for_each(|&k| mode.forces[self.frictions[k].0] = false);
+        let open = base.in_mode(&mode);
+        let free = Evaluation::new(&open, state).map_err(|e| e.cause().clone())?;
+        let mut loads = free.instant().clone();
+        let rounding = ROUNDING * self.driven(free.instant());
+        let mut free = free.accelerations().to_vec();
+        let loaded = open.forces.iter().any(|(_, f)| matches!(f, Force::Friction(f) if f.coulomb > 0.0));
+        let loaded = loaded || rests.iter().any(|&k| base.forces[self.frictions[k].0].1.touches().loaded_joint().is_some());
+        let just_broke: Vec<usize> = rests.iter().copied().filter(|&k| self.breaks_here(k, state.t)).collect();
+        let mut last: Option<Vec<f64>> = None;
+        for round in 0..BOUNDS {
+            let was = (self.closed.clone(), self.frictions.clone());
+            let bound = |k: usize| {
+                let f = base.forces[self.frictions[k].0].1.sticks()?;
+                let load = load_across(&base, f.joint, &loads.q, &loads.reactions[f.joint]);
+                let slides = matches!(self.frictions[k].1, Friction::Slides(_));
+                let broke = just_broke.contains(&k) || left.frictions.iter().any(|(b, _)| *b == k);
+                let bound = match (broke, slides) {
+                    (true, _) => BROKEN * f.sliding_bound(&base, load, 0.0),
+                    (false, true) => f.sliding_bound(&base, load, 0.0).min(f.bound(&base, load)),
+                    (false, false) => f.bound(&base, load),
+                };
+                Some(Rubs { friction: k, joint: f.joint, which: f.coordinate(&base), bound, rounding })
+            };
+            let mut rubs: Vec<Rubs> = rests.iter().filter_map(|&k| bound(k)).collect();
+            // Bounds that lead to each other in turns meet half way.
+            if let Some(last) = last.filter(|_| round > 2) {
+                rubs.iter_mut().zip(&last).for_each(|(r, last)| r.bound = 0.5 * (r.bound + last));
             }
-            match worst {
-                Some((k, direction, _)) if round < ROUNDS => {
-                    self.frictions[k].1 = Friction::Slides(direction);
-                    open.retain(|o| *o != k);
-                }
-                Some(_) if self.decide_together(&candidates, &at_rest, left, state) => return Ok(()),
-                Some((k, ..)) => {
-                    let name = base.forces[self.frictions[k].0].0.clone();
-                    let message = format!("at t = {} s no motion satisfies both friction `{name}` and the limits", number(state.t));
-                    return Err(Diagnostic::new("S305", message)
-                        .name(name)
-                        .time(state.t)
-                        .help("less friction, or the smooth law, may pass"));
-                }
-                None => {
-                    // One by one they may have been decided so that one contradicts the other.
-                    if self.contradicts(&at_rest, state, now) && self.decide_together(&candidates, &at_rest, left, state) {
-                        return Ok(());
-                    }
-                    self.pin(&model, state, now);
-                    return Ok(());
-                }
+            last = Some(rubs.iter().map(|r| r.bound).collect());
+            candidates.iter().for_each(|&k| self.closed[k] = false);
+            rests.iter().for_each(|&k| self.frictions[k].1 = Friction::Off);
+            self.close_rough(&open, free.clone(), candidates, &rubs, left, state)?;
+            if !loaded || (round > 0 && (&self.closed, &self.frictions) == (&was.0, &was.1)) {
+                break;
             }
+            let model = base.in_mode(&self.present_mode().0);
+            loads = Evaluation::new(&model, state).map_err(|e| e.cause().clone())?.instant().clone();
+            // Friction that slides elsewhere follows loads that what is decided here changes.
+            let frozen = with_loads_of(&open, &loads);
+            free = Evaluation::new(&frozen, state).map_err(|e| e.cause().clone())?.accelerations().to_vec();
         }
         Ok(())
     }
 
-    /// Whether a joint at rest is accelerated against the direction in which its friction has it slide.
-    fn contradicts(&self, at_rest: &[usize], state: &Configuration, now: &Instant) -> bool {
+    /// Whether a friction has come to its bound at this very instant, and has not moved since.
+    fn breaks_here(&self, friction: usize, t: f64) -> bool {
+        let name = &self.base.forces[self.frictions[friction].0].0;
+        let now = |at: f64| (at - t).abs() <= 1e-11 * t.abs().max(1.0);
+        self.happened.iter().rev().take_while(|h| now(h.t)).any(|h| h.name == *name && h.kind == Kind::Slide)
+    }
+
+    /// The largest acceleration, m/s^2, that the reactions and efforts of an instant would give to free bodies.
+    fn driven(&self, now: &Instant) -> f64 {
         let base = &*self.base;
-        // Beside what the forces would do without limits, what they do is rounding where all is held.
-        let open = self.open_accelerations(state).unwrap_or_default();
-        let top = now.a.iter().chain(&open).fold(base.gravity.norm(), |s, a| s.max(a.v.norm()).max(base.length * a.w.norm()));
-        at_rest.iter().any(|&k| {
-            let (Friction::Slides(direction), Some(f)) = (self.frictions[k].1, base.forces[self.frictions[k].0].1.sticks()) else {
-                return false;
-            };
-            let (joint, which) = (&base.joints[f.joint], f.coordinate(base));
-            let unit = if which == JointCoordinate::Angle { base.length } else { 1.0 };
-            joint.coordinate(which).is_some_and(|y| direction * unit * rates(joint, &y, now)[1] < -AGAINST * top.max(f64::MIN_POSITIVE))
-        })
+        let of = |body: usize, force: f64, torque: f64| {
+            let b = &base.bodies[body];
+            let turn = b.J_bar.trace() / 3.0;
+            let linear = if b.mass > 0.0 { force / b.mass } else { 0.0 };
+            linear.max(if turn > 0.0 { base.length * torque / turn } else { 0.0 })
+        };
+        let joints = base.joints.iter().zip(&now.reactions).flat_map(|(j, r)| {
+            let torque = r.torque.norm() + base.length * r.force.norm();
+            [0, 1].map(|side| match j.bodies[side].index() {
+                0 => 0.0,
+                b => of(b, r.force.norm(), torque),
+            })
+        });
+        let moving = base.bodies.iter().enumerate().skip(1);
+        let effort = now.efforts.iter().fold(0.0_f64, |m, e| m.max(e.abs()));
+        let efforts = moving.map(|(b, _)| of(b, effort, effort));
+        joints.chain(efforts).fold(self.fast(&now.a), f64::max)
     }
 
-    /// Whether friction that holds in the present mode is asked for more than its bound. Several that hold one motion share its load, and
-    /// that share need not be the one by which the mode was chosen.
-    fn exceeds(&self, at_rest: &[usize], now: &Instant) -> bool {
-        let base = &*self.base;
-        let (mode, by) = self.present_mode();
-        let first = base.drives_of(&mode).len();
-        at_rest.iter().any(|&k| {
-            let (Some(f), Some(place)) = (base.forces[self.frictions[k].0].1.sticks(), by.iter().position(|b| *b == HeldBy::Friction(k)))
-            else {
-                return false;
-            };
-            let effort = now.efforts[first + place].abs();
-            let bound = f.bound(base, load_across(base, f.joint, &now.q, &now.reactions[f.joint]));
-            effort - bound > 1e-9 * bound.max(effort)
-        })
-    }
-
-    /// Chooses the mode of all limits that touch and all friction at rest in one problem, in which none is decided before the other. The bounds of
-    /// friction that depend on loads are those of the mode at hand, until it stays the same; `false` where it does not, and nothing is changed.
-    fn decide_together(&mut self, candidates: &[usize], at_rest: &[usize], left: &Left, state: &Configuration) -> bool {
-        let first = (self.closed.clone(), self.doing.clone(), self.frictions.clone(), self.since.clone());
-        // Where there is no answer that way, that of the other way stands.
-        if let Ok(true) = self.rounds_together(candidates, at_rest, left, state) {
-            return true;
-        }
-        (self.closed, self.doing, self.frictions, self.since) = first;
-        false
-    }
-
-    /// The rounds of [`Eventful::decide_together`].
-    fn rounds_together(&mut self, candidates: &[usize], at_rest: &[usize], left: &Left, state: &Configuration) -> Result<bool, Diagnostic> {
+    /// Brings a state onto the limits and locks that hold now, and all friction that sticks to where that leaves its joint: otherwise two of them
+    /// would hold one motion at places that differ by rounding.
+    fn place_sticking(&mut self, state: &mut Configuration) {
         let base = self.base.clone();
-        for _ in 0..BOUNDS {
-            let was = (self.closed.clone(), self.frictions.clone());
-            let model = base.in_mode(&self.present_mode().0);
-            let evaluated = Evaluation::new(&model, state).map_err(|e| e.cause().clone())?;
-            let now = evaluated.instant();
-            let bound = |k: usize| {
-                let f = base.forces[self.frictions[k].0].1.sticks()?;
-                let load = load_across(&base, f.joint, &now.q, &now.reactions[f.joint]);
-                let broke = left.frictions.iter().any(|(b, _)| *b == k);
-                let bound = if broke { BROKEN * f.sliding_bound(&base, load, 0.0) } else { f.bound(&base, load) };
-                Some(Rubs { friction: k, joint: f.joint, which: f.coordinate(&base), bound })
-            };
-            let rubs: Vec<Rubs> = at_rest.iter().filter_map(|&k| bound(k)).collect();
-            candidates.iter().for_each(|&k| self.closed[k] = false);
-            at_rest.iter().for_each(|&k| self.frictions[k].1 = Friction::Off);
-            let mut mode = self.present_mode().0;
-            at_rest.iter().for_each(|&k| mode.forces[self.frictions[k].0] = false);
-            let model = base.in_mode(&mode);
-            let a = Evaluation::new(&model, state).map_err(|e| e.cause().clone())?.accelerations().to_vec();
-            self.close_rough(&model, a, candidates, &rubs, left, state)?;
-            if (&self.closed, &self.frictions) == (&was.0, &was.1) {
-                let model = base.in_mode(&self.present_mode().0);
-                let evaluated = Evaluation::new(&model, state).map_err(|e| e.cause().clone())?;
-                let now = evaluated.instant();
-                if self.contradicts(at_rest, state, now) || self.exceeds(at_rest, now) {
-                    return Ok(false);
-                }
-                self.pin(&model, state, now);
-                return Ok(true);
-            }
+        let stuck: Vec<usize> = (0..self.frictions.len()).filter(|&k| self.frictions[k].1 == Friction::Sticks).collect();
+        let closed = self.limits.iter().enumerate().any(|(k, l)| self.closed[k] && !matches!(l.of, Bounded::Rate(_) | Bounded::Spot));
+        if stuck.is_empty() || !(closed || !self.locks.is_empty()) {
+            return;
         }
-        Ok(false)
+        let (mut mode, by) = self.present_mode();
+        let mut keep = by.iter().map(|b| !matches!(b, HeldBy::Friction(_)));
+        mode.held.retain(|_| keep.next().unwrap_or(true));
+        let Ok(placed) = crate::formulation::lie::closed(&base.in_mode(&mode), state) else { return };
+        *state = placed;
+        let x = Instant::new(&base, state);
+        for k in stuck {
+            let Some(f) = base.forces[self.frictions[k].0].1.sticks() else { continue };
+            self.stuck_at[k] = coordinate_of(&base, f.joint, Some(f.coordinate(&base)), &x.plain(&[])).0;
+        }
     }
 
     /// Whether the joint of a limit acts and is not locked, or is the limit itself.
@@ -274,71 +256,6 @@ impl Eventful {
         match l.of {
             Bounded::Position(which) | Bounded::Rate(which) => self.locks.iter().any(|k| (k.0, k.1) == (l.joint, which)),
             Bounded::Own | Bounded::Spot => false,
-        }
-    }
-
-    /// Whether a friction was at its bound already, and rested because of another one that has reached its own now.
-    fn gave_way(&self, k: usize, left: &Left) -> bool {
-        self.pinned[k]
-            && matches!(self.frictions[k].1, Friction::Slides(_))
-            && !left.frictions.is_empty()
-            && left.limits.is_empty()
-            && left.reached.is_empty()
-            && !left.by_input
-    }
-
-    /// Whether a friction has come to its bound at this very instant, and its joint has been led onto a limit since.
-    fn gave_way_here(&self, k: usize, left: &Left, state: &Configuration) -> bool {
-        let name = &self.base.forces[self.frictions[k].0].0;
-        let now = |t: f64| (t - state.t).abs() <= 1e-11 * state.t.abs().max(1.0);
-        !left.pressed.is_empty()
-            && matches!(self.frictions[k].1, Friction::Slides(_))
-            && self.happened.iter().rev().take_while(|h| now(h.t)).any(|h| h.name == *name && h.kind == Kind::Slide)
-    }
-
-    /// The direction in which a joint slides on that has just come to rest, where it is accelerated that way against its friction. It need not
-    /// be tried as sticking then, which at a dead point would ask for forces without bound.
-    fn turns_back(&mut self, k: usize, left: &Left, state: &Configuration) -> Option<f64> {
-        let Friction::Slides(was) = self.frictions[k].1 else { return None };
-        if !left.stopped.contains(&k) || !left.reached.is_empty() {
-            return None;
-        }
-        let base = self.base.clone();
-        let f = base.forces[self.frictions[k].0].1.sticks()?;
-        let (joint, which) = (&base.joints[f.joint], f.coordinate(&base));
-        let y = joint.coordinate(which)?;
-        self.frictions[k].1 = Friction::Slides(-was);
-        let (mode, _) = self.present_mode();
-        self.frictions[k].1 = Friction::Slides(was);
-        let model = base.in_mode(&mode);
-        let evaluated = Evaluation::new(&model, state).ok()?;
-        let now = evaluated.instant();
-        let unit = if which == JointCoordinate::Angle { base.length } else { 1.0 };
-        let top = now.a.iter().fold(base.gravity.norm(), |s, a| s.max(a.v.norm()).max(base.length * a.w.norm()));
-        let second = rates(joint, &y, now)[1];
-        (-was * unit * second > 1e-6 * top.max(f64::MIN_POSITIVE)).then_some(-was)
-    }
-
-    /// Which friction would give way but rests all the same, because something else holds its joint in the mode that was chosen.
-    fn pin(&mut self, model: &crate::model::Model, state: &Configuration, now: &Instant) {
-        let base = self.base.clone();
-        if !self.frictions.iter().any(|f| matches!(f.1, Friction::Slides(_))) {
-            return;
-        }
-        // Beside what the forces would do without limits, what they do is rounding where all is held.
-        let open = self.open_accelerations(state).unwrap_or_default();
-        let top = now.a.iter().chain(&open).fold(base.gravity.norm(), |s, a| s.max(a.v.norm()).max(base.length * a.w.norm()));
-        for k in 0..self.frictions.len() {
-            let Some(f) = base.forces[self.frictions[k].0].1.sticks() else { continue };
-            let (joint, which) = (&base.joints[f.joint], f.coordinate(&base));
-            let Some(y) = joint.coordinate(which) else { continue };
-            let unit = if which == JointCoordinate::Angle { base.length } else { 1.0 };
-            let [rate, second] = rates(joint, &y, now);
-            let rests = unit * rate.abs() <= 1e-8 * self.fast(&now.v) + 1e-12 && unit * second.abs() <= 1e-9 * top.max(f64::MIN_POSITIVE);
-            self.pinned[k] = rests && matches!(self.frictions[k].1, Friction::Slides(_)) && {
-                let row = along_joint(f.joint, which, 1.0);
-                Jump::new(model, state).responses(&base, &state.q, &[&row]).1[(0, 0)] <= 0.0
-            };
         }
     }
 

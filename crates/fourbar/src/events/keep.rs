@@ -30,7 +30,7 @@ impl Eventful {
             "joints": self.joints, "drives": self.drives, "forces": self.forces,
             "locks": self.locks.iter().map(|(j, c, y)| json!([j, *c == JointCoordinate::Angle, y])).collect::<Vec<_>>(),
             "closed": self.closed, "since": self.since, "doing": self.doing,
-            "frictions": self.frictions.iter().map(friction).collect::<Vec<_>>(), "stuck_at": self.stuck_at, "pinned": self.pinned,
+            "frictions": self.frictions.iter().map(friction).collect::<Vec<_>>(), "stuck_at": self.stuck_at, "parts": self.parts,
             "switches": self.switches.iter().map(|s| json!([s.pieces.to_vec(), s.loose, s.times])).collect::<Vec<_>>(),
             "count": self.count, "armed": self.armed, "sizes": self.sizes, "lost": self.lost, "ended": self.ended,
             "happened": self.happened,
@@ -82,7 +82,6 @@ impl Eventful {
         self.locks = v["locks"].as_array().and_then(|l| l.iter().map(lock).collect()).ok_or_else(misfit)?;
         let frictions = numbers(&v["frictions"]);
         self.stuck_at = numbers(&v["stuck_at"]);
-        self.pinned = flags("pinned", self.frictions.len()).ok_or_else(misfit)?;
         if frictions.len() != self.frictions.len() || self.stuck_at.len() != frictions.len() || self.since.len() != self.closed.len() {
             return Err(misfit());
         }
@@ -145,6 +144,11 @@ impl Eventful {
             from
         };
         let watched: Vec<(Watched, bool, f64)> = read(&v["watched"])?;
+        let parts: Vec<super::share::Part> = read(&v["parts"])?;
+        if !parts.iter().all(|p| p.fits(self.held_by.len(), self.limits.len(), self.frictions.len())) {
+            return Err(misfit());
+        }
+        self.parts = parts;
         self.watched = watched.into_iter().map(|(what, known_zero, offset)| Watch { what, known_zero, offset, endless: false }).collect();
         self.margins.forget();
         self.zeros = read(&v["zeros"])?;

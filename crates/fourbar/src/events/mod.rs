@@ -13,6 +13,7 @@ mod keep;
 mod piece;
 mod present;
 mod quiet;
+mod share;
 mod switch;
 mod watch;
 
@@ -32,6 +33,7 @@ use crate::trajectory::energies;
 use piece::Piece;
 use quiet::Quiet;
 use serde_json::Value;
+use share::Part;
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -119,8 +121,6 @@ pub struct Eventful {
     /// Friction that can stick: its place among the forces, and what it does. Where it sticks, at which value.
     frictions: Vec<(usize, Friction)>,
     stuck_at: Vec<f64>,
-    /// Friction that would give way but rests all the same, because limits hold its joint.
-    pinned: Vec<bool>,
     /// How often each event has happened, and whether it can happen again.
     count: Vec<usize>,
     armed: Vec<bool>,
@@ -129,6 +129,8 @@ pub struct Eventful {
     /// What holds the coordinates behind the drives of the mode in force, and the places of those drives in the file.
     held_by: Vec<HeldBy>,
     kept: Vec<usize>,
+    /// What friction holds together with something else in the mode in force.
+    parts: Vec<Part>,
     mode: Mode,
     piece: RefCell<Piece>,
     /// The mechanism of the mode in force.
@@ -211,13 +213,13 @@ impl Eventful {
             stepped,
             through,
             stuck_at: vec![0.0; frictions.len()],
-            pinned: vec![false; frictions.len()],
             frictions,
             count: vec![0; base.events.len()],
             armed: vec![true; base.events.len()],
             sizes: vec![0.0; base.events.len()],
             held_by: Vec::new(),
             kept: Vec::new(),
+            parts: Vec::new(),
             mode,
             acting: Arc::clone(piece.model()),
             piece: RefCell::new(piece),
@@ -337,8 +339,9 @@ impl Eventful {
     }
 
     /// An instant of the mode in force in terms of the mechanism as in the file.
-    fn in_file(&self, s: Instant) -> Instant {
+    fn in_file(&self, mut s: Instant) -> Instant {
         let base = &*self.base;
+        self.share_out(&mut s);
         let mut efforts = vec![0.0; base.drives.len()];
         for (k, effort) in self.kept.iter().zip(&s.efforts) {
             efforts[*k] = *effort;
@@ -431,8 +434,7 @@ impl Eventful {
                 if !self.come_to(t, go_on)? {
                     return Ok(Advanced::Stopped);
                 }
-                let s = self.engine_with(t, self.loads)?;
-                self.now = self.in_file(s);
+                self.arrive(t)?;
                 self.measure_overlap();
                 return Ok(Advanced::There);
             }
@@ -459,6 +461,38 @@ impl Eventful {
             self.look(from)?;
         }
         Ok(Advanced::There)
+    }
+
+    /// Makes a time that the engine has come to the present.
+    fn arrive(&mut self, t: f64) -> Result<(), Diagnostic> {
+        if self.is_as_in_the_file() {
+            // Nothing has to be said in other terms, and what events have made of the mechanism is that of the mode in force.
+            let (now, loads) = (&mut self.now, self.loads);
+            let there = self.piece.get_mut().with_dependent(|_, e| {
+                let there = e.now().t == t && (e.now().loaded || !loads);
+                if there {
+                    now.take_over(e.now());
+                }
+                there
+            });
+            if there {
+                return Ok(());
+            }
+        }
+        let s = self.engine_with(t, self.loads)?;
+        self.now = self.in_file(s);
+        Ok(())
+    }
+
+    /// Whether an instant of the mode in force is one of the mechanism as in the file: nothing is held, nothing rubs, and all drives act.
+    fn is_as_in_the_file(&self) -> bool {
+        self.frictions.is_empty()
+            && self.base.contacts.is_empty()
+            && self.mode.held.is_empty()
+            && self.kept.len() == self.base.drives.len()
+            && !self.closed.contains(&true)
+            && !self.through
+            && self.now.switched.is_some()
     }
 
     /// Looks for zeros in the step that was just made from an instant. Where one lies near its start the step was far too long for what
@@ -694,6 +728,7 @@ impl Eventful {
             }
             _ => state,
         };
+        self.parts = if self.analysis == Analysis::Dynamics { self.shared(state) } else { Vec::new() };
         self.piece.get_mut().with_dependent_mut(|_, e| e.resume(state, work, book))?;
         let first = self.engine_now();
         self.from = first.clone();

@@ -7,7 +7,7 @@ use crate::diagnostic::Diagnostic;
 use crate::event::{Bounded, Doing};
 use crate::force::eval::{Plain, law_value};
 use crate::force::{StateLaw, Variable};
-use crate::motion::{Instant, load_across};
+use crate::motion::Instant;
 use crate::spec::Direction;
 use crate::switching::Switching;
 use crate::trajectory::rates;
@@ -90,15 +90,15 @@ impl Eventful {
         for &k in &self.touched {
             match self.doing[k] {
                 Doing::Slides(..) => list.push(Watched::Slip(k)),
-                Doing::Sticks(_) if self.group_of(k).first() == Some(&k) => list.push(Watched::Hold(k)),
+                Doing::Sticks(_) if self.group_of(k).first() == Some(&k) && !self.spot_is_shared(k) => list.push(Watched::Hold(k)),
                 _ => {}
             }
         }
         for (k, f) in self.frictions.iter().enumerate() {
             match f.1 {
-                Friction::Sticks => list.push(Watched::Bound(k)),
-                Friction::Slides(_) if !self.pinned[k] => list.push(Watched::Slide(k)),
-                Friction::Slides(_) | Friction::Off => {}
+                Friction::Sticks if self.stands_for_its_part(k) => list.push(Watched::Bound(k)),
+                Friction::Slides(_) => list.push(Watched::Slide(k)),
+                Friction::Sticks | Friction::Off => {}
             }
         }
         for (n, s) in self.switches.iter().enumerate().filter(|(n, s)| !s.loose && self.switch_acts(*n)) {
@@ -126,18 +126,13 @@ impl Eventful {
             Watched::Gap(k) => self.limits[k].gap(base, &s.q, &s.v, &s.turns),
             Watched::Slip(k) => self.slides_on(k, s),
             Watched::Hold(k) => self.holds(k, s).0,
-            Watched::Effort(k) => self.limit_effort(k, s),
+            Watched::Effort(k) => self.limit_push(k, s),
             Watched::Guard(n, g) => self.guard(n, g, s),
             Watched::Slide(k) => {
                 let direction = if let Friction::Slides(d) = self.frictions[k].1 { d } else { 0.0 };
                 direction * self.friction_rate(k, s)
             }
-            Watched::Bound(k) => {
-                let (force, _) = self.frictions[k];
-                let Some(f) = base.forces[force].1.sticks() else { return f64::NAN };
-                let load = load_across(base, f.joint, &s.q, &s.reactions[f.joint]);
-                f.bound(base, load) - self.held_effort(HeldBy::Friction(k), s).abs()
-            }
+            Watched::Bound(k) => self.left_of(k, s),
         }
     }
 

@@ -14,7 +14,8 @@
 //! turns round inside a step, or a solve that ended early, would, all impulses are made smaller until it does not.
 //!
 //! Limits of joints and friction that sticks in joints are part of the same problem, where there are contacts: limits as contacts without friction,
-//! friction as an impulse along its coordinate that holds up to its bound, from the loads of the last step.
+//! friction as an impulse along its coordinate that holds up to its bound, from the loads of the last step. These loads are those of forces: an
+//! impact passes within the step and loads no friction.
 //!
 //! The method is of first order: impacts fall anywhere in a step, and bodies overlap by up to a step at their speed of approach.
 
@@ -60,6 +61,8 @@ const MANY: usize = 48;
 const ROUGH: f64 = 1e-3;
 /// Slips below this, in speeds of the mechanism, still have friction at rest.
 const STUCK: f64 = 1e-3;
+/// An approach is an impact where it is faster than this many times what forces make of it in a step.
+const IMPACT: f64 = 2.0;
 /// Overlaps beyond this share of the size of what touches are warned of.
 const OVERLAP: f64 = 0.05;
 /// Rounds that bring positions onto the constraints.
@@ -91,6 +94,8 @@ pub struct Moreau<'m> {
     /// Mean accelerations and multipliers of the last step.
     a: Vec<Twist>,
     lambda: Vec<f64>,
+    /// Multipliers of the last step without its impacts.
+    carried: Vec<f64>,
     /// Closed contacts of the last step, and how long it was.
     active: Vec<Active>,
     last: f64,
@@ -155,6 +160,7 @@ impl<'m> Moreau<'m> {
             before: now.clone(),
             a: vec![Twist::zero(); n],
             lambda: vec![0.0; rows],
+            carried: vec![0.0; rows],
             active: Vec::new(),
             last: 0.0,
             kept: HashMap::new(),
@@ -222,6 +228,7 @@ impl<'m> Moreau<'m> {
         if bound {
             hold(e, &wanted, &mut self.v, None);
         }
+        let held = self.v.clone();
         // Contacts, limits and friction.
         self.finder.find(model, &self.middle, &mut self.active);
         let mut turns = now.turns.clone();
@@ -236,7 +243,7 @@ impl<'m> Moreau<'m> {
         let scale = self.speed.max(h * model.gravity.norm()).max(1e-12 * model.length);
         let enough = if self.active.len() <= MANY { SOLVED } else { SOLVED_OF_MANY };
         let solved = solve(&mut self.active, &mut self.v, enough * scale, self.most);
-        self.limit(h, &unheld, &wanted, solved, scale);
+        self.limit(h, [&unheld, &held], &wanted, solved, scale);
         let e = &mut self.equations;
         // The end of the step, freely again.
         let now = &mut self.now;
@@ -251,9 +258,14 @@ impl<'m> Moreau<'m> {
         // Work of forces without a potential and of drives, at the middle with mean velocities.
         if model.has_work() {
             let mean: Vec<Twist> = self.turned.iter().zip(&self.v).map(|(a, b)| a.plus(b).scaled(0.5)).collect();
-            self.work += h * e.power(&self.middle, &mean, &self.lambda, &self.before.turns, middle_t);
+            // Friction takes the work of the loads that its forces had.
+            let forces = e.power_of_forces(&self.middle, &mean, &self.before.turns, middle_t);
+            let [drives, _] = e.powers(&self.middle, &mean, &self.lambda, &self.before.turns, middle_t);
+            self.work += h * (drives + forces);
         }
         if bound {
+            // The next step goes by the loads of this one.
+            e.loads.update(&e.set, &self.middle, &self.carried);
             bring(e, now);
         }
         update_turns(model, &now.q, &mut now.turns);
@@ -276,15 +288,17 @@ impl<'m> Moreau<'m> {
     }
 
     /// Takes note of the impulses of a step, and makes them smaller where they would add energy.
-    fn limit(&mut self, h: f64, unheld: &[Twist], wanted: &[f64], solved: Solved, scale: f64) {
+    /// `unheld` are velocities without constraints and impulses, `held` those without impulses alone.
+    fn limit(&mut self, h: f64, [unheld, held]: [&[Twist]; 2], wanted: &[f64], solved: Solved, scale: f64) {
         let e = &mut self.equations;
         // Work of contacts: impulses times mean relative velocities.
         let mean = |a: &Active, v: &[Twist]| (a.before + a.velocity(v)) * 0.5;
         let work: f64 = self.active.iter().map(|a| a.P.dot(&mean(a, &self.v))).sum();
         let mut factor = 1.0;
+        let mut without = self.v.clone();
         if work > 0.0 {
             // With all impulses times x the work is x (b + x c), c > 0.
-            let mut without = self.v.clone();
+            without.copy_from_slice(&self.v);
             self.active.iter().for_each(|a| a.add(&-a.P, &mut without));
             let b: f64 = self.active.iter().map(|a| a.P.dot(&mean(a, &without))).sum();
             let c = work - b;
@@ -300,19 +314,26 @@ impl<'m> Moreau<'m> {
         if factor < 1.0 {
             self.active.iter_mut().for_each(|a| a.P *= factor);
         }
-        // Velocities once more from the impulses, with the multipliers of the constraints.
+        // Velocities once more from the impulses, with the multipliers of the constraints; those of impacts come last.
         self.v.copy_from_slice(unheld);
-        for a in &self.active {
-            for side in (0..2).filter(|s| a.bodies[*s] != 0) {
-                let push = (0..3).fold(Wrench::zero(), |sum, k| sum.plus(&a.rows[side][k].scaled(a.P[k])));
-                let b = a.bodies[side];
-                self.v[b] = self.v[b].plus(&e.p.inverse[b].apply(&push));
+        let bound = e.set.rows() > 0;
+        let fast = |a: &Active| -a.before.x > IMPACT * (a.velocity(held) - a.before).x.abs();
+        let impact = |a: &Active| a.within.is_none() && a.before.x < 0.0 && fast(a);
+        push(e, self.active.iter().filter(|a| !impact(a)), &mut self.v);
+        let impacts = self.active.iter().any(impact);
+        if impacts {
+            if bound {
+                without.copy_from_slice(&self.v);
+                hold(e, wanted, &mut without, Some(&mut self.carried));
             }
+            push(e, self.active.iter().filter(|a| impact(a)), &mut self.v);
         }
-        if e.set.rows() > 0 {
+        if bound {
             hold(e, wanted, &mut self.v, Some(&mut self.lambda));
-            self.lambda.iter_mut().for_each(|l| *l /= h);
-            e.loads.update(&e.set, &self.middle, &self.lambda);
+            if !impacts {
+                self.carried.copy_from_slice(&self.lambda);
+            }
+            self.lambda.iter_mut().chain(&mut self.carried).for_each(|l| *l /= h);
         }
         let lost: f64 = self.active.iter().map(|a| a.P.dot(&mean(a, &self.v))).sum();
         self.work += lost;
@@ -416,6 +437,17 @@ fn turned(J: &Matrix3<f64>, w: &Vector3<f64>, h: f64) -> Vector3<f64> {
         }
     }
     if end.iter().all(|x| x.is_finite()) { end } else { *w }
+}
+
+/// Adds what the impulses of some contacts do to the velocities of free bodies.
+fn push<'a>(e: &Equations<'_>, list: impl Iterator<Item = &'a Active>, v: &mut [Twist]) {
+    for a in list {
+        for side in (0..2).filter(|s| a.bodies[*s] != 0) {
+            let push = (0..3).fold(Wrench::zero(), |sum, k| sum.plus(&a.rows[side][k].scaled(a.P[k])));
+            let b = a.bodies[side];
+            v[b] = v[b].plus(&e.p.inverse[b].apply(&push));
+        }
+    }
 }
 
 /// Velocities that meet the rows, nearest in the metric of the masses; adds up the multipliers.
@@ -594,6 +626,7 @@ impl Motion for Moreau<'_> {
         let b = &self.book;
         json!({
             "now": save_point(&self.now), "before": save_point(&self.before), "a": flat(&self.a), "lambda": self.lambda, "last": self.last,
+            "loads": self.equations.loads.by_joint,
             "kept": kept, "speed": self.speed, "work": self.work,
             "counts": [b.steps, b.sweeps, b.contacts, b.most_contacts, b.rough, b.limited],
             "sizes": [b.residual, b.overlap, b.share, b.lost],
@@ -634,7 +667,7 @@ impl Motion for Moreau<'_> {
         // Loads of joints with friction, as the last step left them.
         let e = &mut self.equations;
         e.z.copy_from_slice(&self.now.z);
-        e.loads.update(&e.set, &self.before.q, &self.lambda);
+        list(&v["loads"], &mut e.loads.by_joint).ok_or_else(misfit)?;
         Ok(())
     }
 }
