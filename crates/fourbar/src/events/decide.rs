@@ -229,7 +229,7 @@ impl Eventful {
         let base = self.base.clone();
         let stuck: Vec<usize> = (0..self.frictions.len()).filter(|&k| self.frictions[k].1 == Friction::Sticks).collect();
         let closed = self.limits.iter().enumerate().any(|(k, l)| self.closed[k] && !matches!(l.of, Bounded::Rate(_) | Bounded::Spot));
-        if stuck.is_empty() || !(closed || !self.locks.is_empty()) {
+        if stuck.is_empty() || (!closed && self.locks.is_empty()) {
             return;
         }
         let (mut mode, by) = self.present_mode();
