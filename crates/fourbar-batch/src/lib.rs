@@ -40,6 +40,7 @@
 #![allow(clippy::neg_cmp_op_on_partial_ord)]
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
+mod between;
 mod follow;
 mod kernel;
 mod motion;

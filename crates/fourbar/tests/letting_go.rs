@@ -279,3 +279,46 @@ study: {t_end: 1, output_step: 0.5}",
     study::run(&model, &Study::of(&model), &mut rows).unwrap_or_else(|f| panic!("{}", f.diagnostic));
     assert!((last(&rows, "d.effort") - 5.0).abs() < 1e-9 && (last(&rows, "rub.effort") + 5.0).abs() < 1e-9);
 }
+
+/// What slides up an incline comes to rest and stays where static friction holds it, although friction that slides would not; where neither
+/// holds, it slides back. Closed form.
+#[test]
+fn what_comes_to_rest_is_held_by_static_friction() {
+    let seed = std::env::var("FOURBAR_SEED").ok().and_then(|s| s.parse().ok()).unwrap_or(0x57_u64);
+    println!("seed {seed} (set FOURBAR_SEED to draw others)");
+    let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+    let mut between = |low: f64, high: f64| low + (0.5 + 0.5 * random.number()) * (high - low);
+    for draw in 0..6 {
+        let angle = between(0.2, 0.6);
+        let slope = f64::tan(angle);
+        let coulomb = slope * between(0.2, 0.9);
+        // Every other time static friction holds.
+        let holds = draw % 2 == 0;
+        let fixed = if holds { slope * between(1.05, 2.0) } else { between(coulomb, slope * 0.98) };
+        let v = between(0.5, 2.0);
+        let model = parse(&format!(
+            "
+fourbar: 1
+gravity: [{}, 0, {}]
+bodies: {{b: {{mass: 1, inertia: [0.01, 0.01, 0.01], velocity: [{v}, 0, 0]}}}}
+joints: {{s: {{type: prismatic, bodies: [ground, b], at: [0, 0, 0], axis: [1, 0, 0]}}}}
+forces: {{rub: {{type: friction, joint: s, coulomb: {coulomb}, static: {fixed}, stick: true}}}}
+study: {{t_end: 1.5, output_step: 0.1}}",
+            -9.81 * angle.sin(),
+            -9.81 * angle.cos(),
+        ));
+        let g = 9.81 * angle.cos();
+        let (up, down) = (g * (slope + coulomb), g * (slope - coulomb));
+        let (rest, far) = (v / up, 0.5 * v * v / up);
+        let end = if holds { far } else { far - 0.5 * down * (1.5 - rest).powi(2) };
+        // Natural coordinates have no load of a joint.
+        for formulation in ALL.into_iter().filter(|f| *f != "natural") {
+            let what = format!("{formulation}, incline of {angle} rad, friction {coulomb} and {fixed}, {v} m/s, seed {seed}");
+            let (report, rows) = run_with(&model, formulation, &[]);
+            let found = last(&rows, "s.distance");
+            assert!((found - end).abs() < 1e-6, "{what}: {found} instead of {end}");
+            let sticks = report.events.iter().filter(|e| e.kind == Kind::Stick).count();
+            assert!(sticks == usize::from(holds), "{what}: {:?}", report.events);
+        }
+    }
+}

@@ -35,7 +35,7 @@ const WELL_DEFINED: f64 = 1e-2;
 /// of their length and need several terms; modes that do not fall are those of rows which depend on others. At most so many terms.
 const TAKEN_BACK: f64 = 1e-14;
 const FALLING: f64 = 0.5;
-const TERMS: usize = 12;
+const TERMS: usize = 24;
 /// Inertias below this share of `m L^2` are those of particles and thin rods; in the matrix they are raised to FLOOR.
 pub(crate) const NO_INERTIA: f64 = 1e-6;
 pub(super) const FLOOR: f64 = 1e-4;

@@ -144,7 +144,7 @@ impl Eventful {
     }
 
     /// Chooses the mode of all limits that touch and all friction at rest in one problem, in which none is decided before the other. Bounds that
-    /// depend on loads, or on whether a joint slides, are those of the mode at hand, until it stays the same.
+    /// depend on loads are those of the mode at hand, until it stays the same.
     fn decide_together(&mut self, candidates: &[usize], rests: &[usize], left: &Left, state: &Configuration) -> Result<(), Diagnostic> {
         let base = self.base.clone();
         rests.iter().for_each(|&k| self.frictions[k].1 = Friction::Off);
@@ -164,13 +164,9 @@ impl Eventful {
             let bound = |k: usize| {
                 let f = base.forces[self.frictions[k].0].1.sticks()?;
                 let load = load_across(&base, f.joint, &loads.q, &loads.reactions[f.joint]);
-                let slides = matches!(self.frictions[k].1, Friction::Slides(_));
                 let broke = just_broke.contains(&k) || left.frictions.iter().any(|(b, _)| *b == k);
-                let bound = match (broke, slides) {
-                    (true, _) => BROKEN * f.sliding_bound(&base, load, 0.0),
-                    (false, true) => f.sliding_bound(&base, load, 0.0).min(f.bound(&base, load)),
-                    (false, false) => f.bound(&base, load),
-                };
+                // What comes to rest holds as firmly as what was at rest before.
+                let bound = if broke { BROKEN * f.sliding_bound(&base, load, 0.0) } else { f.bound(&base, load) };
                 Some(Rubs { friction: k, joint: f.joint, which: f.coordinate(&base), bound, rounding })
             };
             let mut rubs: Vec<Rubs> = rests.iter().filter_map(|&k| bound(k)).collect();
