@@ -542,7 +542,7 @@ impl Lanes<'_, '_> {
         };
         for (i, x) in out.iter_mut().enumerate() {
             let tol = self.lanes[i].as_ref().map_or(1.0, |l| l.case.tol);
-            *x = if x.is_finite() { *x / tol } else { f64::INFINITY };
+            *x = if x.is_finite() { tableau.caution * *x / tol } else { f64::INFINITY };
         }
         out
     }

@@ -147,7 +147,8 @@ pub fn choose(model: &Model, study: &Study) -> Choice {
     // As many rows as motions leave nothing, unless some of them are redundant.
     let balanced = !plane && model.drives.is_empty() && rows == 6 * model.moving();
     if small && balanced && (rubs || far >= AT_REST) && cannot_move(model) {
-        return pick("grcr", "dopri5", "a structure that cannot move, whose loads joint coordinates find at once");
+        let integrator = if tol < TIGHT { "dop853" } else { "dopri5" };
+        return pick("grcr", integrator, "a structure that cannot move, whose loads joint coordinates find at once");
     }
     if let Err(refusal) = natural::applies(model) {
         if !model.rolling.is_empty() {

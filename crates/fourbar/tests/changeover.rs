@@ -262,7 +262,8 @@ study: {t_end: 1.5, output_step: 0.05}
 ",
     );
     let of = |formulation: Option<&str>| {
-        let study = Study { formulation: formulation.map(String::from), integrator: None, ..Study::of(&model) };
+        // A force that jumps costs digits: errors are about a hundred times the tolerance.
+        let study = Study { formulation: formulation.map(String::from), integrator: None, tol: Some(1e-8), ..Study::of(&model) };
         let mut t = Trajectory::default();
         study::run(&model, &study, &mut t).map(|report| (report, t)).map_err(|e| e.diagnostic)
     };
@@ -271,5 +272,7 @@ study: {t_end: 1.5, output_step: 0.05}
     let (_, right) = of(Some("grcr")).unwrap_or_else(|d| panic!("{d}"));
     let (_, chosen) = of(None).unwrap_or_else(|d| panic!("{d}"));
     let end = |t: &Trajectory| *t.column("S.distance").and_then(|c| c.last()).expect("a column");
-    assert!((end(&right) - end(&chosen)).abs() < 1e-4, "{} and {}", end(&right), end(&chosen));
+    for end in [end(&right), end(&chosen)] {
+        assert!((end - 0.7547868765).abs() < 5e-6, "{end}");
+    }
 }

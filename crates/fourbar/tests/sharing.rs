@@ -31,6 +31,52 @@ fn balances(rows: &Trajectory, what: &str) {
     }
 }
 
+/// Newton's and Euler's equations of a planar mechanism of revolute and prismatic joints in all rows, from what the results report: accelerations,
+/// reactions, and efforts of friction, limits and the actuator `d` on joint `j1`.
+fn newton_and_euler(model: &Model, rows: &Trajectory, what: &str) {
+    let value = |name: &str, k: usize| rows.column(name).map_or(0.0, |c| c[k]);
+    for k in 0..column(rows, "t").len() {
+        let bodies: Vec<&str> = model.bodies.iter().map(|b| b.name.as_str()).collect();
+        let place = |b: usize| ["x", "y"].map(|c| if b == 0 { 0.0 } else { value(&format!("{}.r.{c}", bodies[b]), k) });
+        let mut sums: Vec<[f64; 3]> = vec![[0.0; 3]; bodies.len()];
+        let mut size = 1e-3_f64;
+        for (b, body) in model.bodies.iter().enumerate().skip(1) {
+            let a = |c: &str| value(&format!("{}.{c}", bodies[b]), k);
+            sums[b] =
+                [-body.mass * (a("a.x") - model.gravity.x), -body.mass * (a("a.y") - model.gravity.y), -body.J_bar[(2, 2)] * a("alpha.z")];
+        }
+        for j in &model.joints {
+            let [base, moving] = j.bodies.map(|b| b.index());
+            let name = &j.name;
+            let own = |c: &str| value(&format!("{name}.{c}"), k);
+            let effort =
+                value(&format!("f{}.effort", &name[1..]), k) + own("limit.effort") + if name == "j1" { value("d.effort", k) } else { 0.0 };
+            let slides = rows.column(&format!("{name}.distance")).is_some();
+            let [mut x, y, mut torque] = ["force.x", "force.y", "torque.z"].map(own);
+            if slides {
+                x += effort
+            } else {
+                torque += effort
+            };
+            // The joint-frame origin on the moving body.
+            let [half, turn] = ["p.0", "p.3"].map(|c| value(&format!("{}.{c}", bodies[moving]), k));
+            let (cos, sin) = (half * half - turn * turn, 2.0 * half * turn);
+            let [rx, ry] = place(moving);
+            let at = [rx + cos * j.M.s.x - sin * j.M.s.y, ry + sin * j.M.s.x + cos * j.M.s.y];
+            for (b, side) in [(moving, 1.0), (base, -1.0)] {
+                let r = place(b);
+                let about = torque + (at[0] - r[0]) * y - (at[1] - r[1]) * x;
+                sums[b].iter_mut().zip([x, y, about]).for_each(|(s, f)| *s += side * f);
+            }
+            size = size.max(x.abs()).max(y.abs()).max(torque.abs());
+        }
+        for (b, sum) in sums.iter().enumerate().skip(1) {
+            let off = sum.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
+            assert!(off < 1e-5 * size, "{what}: row {k}: the loads on {} are off by {off:.1e} of {size:.1e}", bodies[b]);
+        }
+    }
+}
+
 /// A drawn text of a planar mechanism with friction in one to four of its joints, whose bounds come by their names.
 struct Drawn {
     text: String,
@@ -154,6 +200,9 @@ fn drawn_mechanisms_with_several_frictions_run_to_their_ends() {
             let what = format!("seed {seed}, {f}");
             let (_, rows) = run_with(&model, f, &what);
             balances(&rows, &what);
+            if seed % 3 != 2 {
+                newton_and_euler(&model, &rows, &what);
+            }
             for (name, bound) in &drawn.bounds {
                 let most = column(&rows, name).iter().fold(0.0_f64, |m, x| m.max(x.abs()));
                 assert!(most <= bound * (1.0 + 1e-6), "{what}: {name} {most} of {bound}");
@@ -211,6 +260,12 @@ study: {{t_end: 2, output_step: 0.01}}"
             let what = format!("{swing} of what holds, {f}");
             let (report, rows) = run_with(&model, f, &what);
             balances(&rows, &what);
+            // All that acts along the rail; the force of the contact is that on the floor.
+            let [push, rub, floor] = ["push.effort", "rub.effort", "floor.tangential.x"].map(|c| column(&rows, c));
+            for (k, a) in column(&rows, "box.a.x").iter().enumerate() {
+                let sum = push[k] + rub[k] - floor[k];
+                assert!((sum - mass * a).abs() < 1e-5 * most, "{what}: row {k}: {sum} of {}", mass * a);
+            }
             let found = last(&rows, "rail.distance");
             assert!((found - x).abs() < 1e-3 * x.abs() + 1e-5, "{what}: {found} instead of {x}");
             let slides =
@@ -257,5 +312,33 @@ study: {t_end: 1.2, output_step: 0.01}",
                 assert!((rub + stop - (8.0 - 10.0 * t)).abs() < 1e-6, "{f} at {t}: {rub} {stop}");
             }
         }
+    }
+}
+
+/// Frictions that nothing can move, because the constraints hold their joints, share no load: a pinned truss beside a pendulum.
+#[test]
+fn frictions_of_joints_that_cannot_move_are_no_part() {
+    let model = parse(
+        "
+fourbar: 1
+gravity: [0, -9.81, 0]
+bodies:
+  a: {mass: 1, inertia: [0.01, 0.01, 0.02], at: [0.25, 0.4, 0]}
+  b: {mass: 1, inertia: [0.01, 0.01, 0.02], at: [0.75, 0.4, 0]}
+  p: {mass: 1, inertia: [0.01, 0.01, 0.02], at: [2.5, 0, 0]}
+joints:
+  A: {type: revolute, bodies: [ground, a], at: [0, 0, 0], axis: [0, 0, 1]}
+  B: {type: revolute, bodies: [ground, b], at: [1, 0, 0], axis: [0, 0, 1]}
+  C: {type: revolute, bodies: [a, b], at: [0.5, 0.8, 0], axis: [0, 0, 1]}
+  P: {type: revolute, bodies: [ground, p], at: [2, 0, 0], axis: [0, 0, 1]}
+forces:
+  one: {type: friction, joint: A, stick: true, preload: 0.5}
+  two: {type: friction, joint: C, stick: true, preload: 0.5}
+study: {t_end: 1, output_step: 0.05}",
+    );
+    for f in ["lie", "grcr", "dca"] {
+        let (_, rows) = run_with(&model, f, f);
+        balances(&rows, f);
+        assert!(last(&rows, "a.omega.z").abs() < 1e-9 && column(&rows, "P.angle").iter().any(|x| *x < -1.0), "{f}");
     }
 }

@@ -381,7 +381,8 @@ fn evolve(problem: &Problem<'_>, number: usize, size: f64, evaluate: &Counted<'_
     // Points that break a condition by what counts as nothing may seem better than the optimum, by no more than that wins.
     if let (Some((p, weight)), Some(last)) = (optimum, history.last())
         && p.violation <= KEPT * size
-        && p.goal <= last.goal + 2.0 * weight * KEPT
+        && p != *last
+        && p.goal <= last.goal + 2.0 * weight * (last.violation / size).min(KEPT)
     {
         history.push(p);
     }

@@ -452,7 +452,9 @@ fn project_velocity(model: &Model, p: &mut Problem, c: &mut Configuration) -> Re
         if worst <= 4.0 * f64::EPSILON * speed {
             break;
         }
-        let off = worst > 1e-6 * (speed + before);
+        // Written so that a residual that is not a number counts as off.
+        let fits = worst <= 1e-6 * (speed + before);
+        let off = !fits;
         if pass == USUAL && !patient {
             break;
         }

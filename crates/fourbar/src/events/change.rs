@@ -215,12 +215,13 @@ impl Eventful {
     /// Friction whose bound was reached, with all that holds the same motion.
     fn loosen(&mut self, friction: usize, here: &Instant, brought: &mut Brought, released: &mut Left) {
         let loosened = self.loosened(friction, here);
+        let already = released.limits.clone();
         for (k, _) in &loosened.frictions {
             let name = self.base.forces[self.frictions[*k].0].0.clone();
             brought.happened.push(self.note(here.t, name, Kind::Slide));
             brought.zeros.push(Watched::Slide(*k));
         }
-        for &k in &loosened.limits {
+        for &k in loosened.limits.iter().filter(|k| !already.contains(k)) {
             let kind = if matches!(self.limits[k].of, Bounded::Rate(_)) { Kind::Release } else { Kind::Lift };
             brought.happened.push(self.note(here.t, self.limits[k].name.clone(), kind));
             brought.zeros.push(Watched::Gap(k));

@@ -4,6 +4,7 @@
 use crate::absolute::equations::Equations;
 use crate::event::Limit;
 use crate::model::Model;
+use crate::motion::{Instant, LeastLoads};
 use crate::state::{Configuration, Pose, Twist, Wrench};
 use nalgebra::{DMatrix, DVector};
 
@@ -50,6 +51,41 @@ impl<'m> Jump<'m> {
             }
         }
         v
+    }
+
+    /// Multipliers with which the constraints alone balance forces along some rows, and the share of the forces that they leave unbalanced.
+    pub fn answer(&mut self, rows: &[[(usize, Wrench); 2]]) -> (Vec<f64>, f64) {
+        let e = &mut self.equations;
+        let length = e.model.length;
+        let size = |v: &Twist| v.v.norm().max(length * v.w.norm());
+        let mut v = vec![Twist::zero(); e.p.inverse.len()];
+        let mut largest = 0.0_f64;
+        for (b, x) in rows.iter().flatten().filter(|(b, _)| *b != 0) {
+            let alone = e.p.inverse[*b].apply(x);
+            largest = largest.max(size(&alone));
+            v[*b] = v[*b].plus(&alone);
+        }
+        let mut lambda = vec![0.0; e.p.x.len()];
+        for _ in 0..2 * ROUNDS {
+            e.set.multiply(&e.G, &v, &mut e.p.x);
+            e.normal_part();
+            let scale = e.p.scale;
+            lambda.iter_mut().zip(&e.p.x).for_each(|(l, x)| *l += scale * x);
+            for (v, d) in v.iter_mut().zip(&e.p.dq).skip(1) {
+                v.v -= d.v;
+                v.w -= d.w;
+            }
+        }
+        let left = v.iter().map(size).fold(0.0, f64::max);
+        (lambda, if largest > 0.0 { left / largest } else { 0.0 })
+    }
+
+    /// Reactions and efforts of multipliers at the state of the constraints, the smallest where they are not unique.
+    pub fn loads(&self, lambda: &[f64], at: &Configuration) -> Instant {
+        let (model, set) = (self.equations.model, &self.equations.set);
+        let mut out = Instant::new(model, at);
+        LeastLoads::new(model, set, &at.q).fill(model, set, lambda, &mut out);
+        out
     }
 
     /// What a unit impulse along a row would do to its rate through one body, were the body free.

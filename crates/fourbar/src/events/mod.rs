@@ -46,6 +46,8 @@ const KEPT: usize = 16;
 const SHORTER: usize = 8;
 /// Most times a step is made again in short where friction jams in it.
 const HALVED: usize = 40;
+/// Friction that sticks may start with a load above its bound by this share of both: that is rounding.
+const OVERLOADED: f64 = 1e-6;
 /// So many events in less than [`STANDSTILL`] of the run are no progress.
 const CHATTER: usize = 100;
 const STANDSTILL: f64 = 1e-9;
@@ -758,10 +760,25 @@ impl Eventful {
             }
             // Branches that are not taken have no end.
             w.endless = value == f64::INFINITY;
+            if let Watched::Bound(k) = w.what {
+                let held = self.held_effort(HeldBy::Friction(k), &first).abs() + self.bound_of(k, &first);
+                if value < -nothing.max(OVERLOADED * held) {
+                    return Err(self.overloaded(k, first.t));
+                }
+            }
         }
         self.watched.retain(|w| !w.endless);
         self.now = self.in_file(first);
         Ok(())
+    }
+
+    /// Friction that sticks in a mode although its load exceeds what it can hold there.
+    fn overloaded(&self, friction: usize, t: f64) -> Diagnostic {
+        let (name, _) = &self.base.forces[self.frictions[friction].0];
+        Diagnostic::new("S305", format!("at t = {t:.6} s friction `{name}` can neither hold its load nor slide under it"))
+            .name(name.clone())
+            .time(t)
+            .help("less friction, or the smooth law (without `stick`), may pass")
     }
 
     /// Kinetic and potential energy of an instant in terms of the file, J.

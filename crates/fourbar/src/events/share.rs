@@ -8,9 +8,10 @@
 use super::decide::along_joint;
 use super::jump::{Jump, complementary};
 use super::{Eventful, HeldBy};
-use crate::event::{Bounded, Doing, Limit};
+use crate::event::{Bounded, Doing, Limit, Mode};
 use crate::motion::{Instant, load_across};
 use crate::state::{Configuration, Twist, Wrench};
+use fourbar_math::dense;
 use nalgebra::{DMatrix, DVector, Matrix2, Vector3};
 use serde::{Deserialize, Serialize};
 
@@ -23,6 +24,10 @@ const SWEEPS: usize = 1000;
 const MET: f64 = 1e-10;
 /// An effort within this share of its bound is within it.
 const AT_BOUND: f64 = 1e-12;
+/// Changes of efforts below this share of the largest effort are rounding.
+const ROUNDING: f64 = 1e-12;
+/// The largest share of changed efforts that the other constraints may leave unbalanced.
+const ANSWERED: f64 = 1e-7;
 
 /// Something that holds a row.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -85,10 +90,16 @@ impl Part {
         self.sizes.len() == n && self.motions.iter().chain(&self.balanced).all(|l| l.len() == n) && self.holders.iter().all(there)
     }
 
-    /// Parts of some holders whose rows have the matrix `G`; those that stand alone are none.
+    /// Parts of some holders whose rows have the matrix `G`; holders that alone hold a motion are none. Friction of a joint that cannot move is
+    /// a part without motions: it holds whatever its bound.
     fn all_of(holders: &[Holder], G: &DMatrix<f64>) -> Vec<Self> {
-        let moving: Vec<usize> = (0..holders.len()).filter(|&k| G[(k, k)] > 0.0).collect();
+        let (moving, still): (Vec<usize>, Vec<usize>) = (0..holders.len()).partition(|&k| G[(k, k)] > 0.0);
+        let idle = |k: &usize| Self { holders: vec![holders[*k]], sizes: vec![1.0], motions: Vec::new(), balanced: vec![vec![1.0]] };
+        let mut list: Vec<Self> = still.iter().filter(|k| matches!(holders[**k], Holder::Friction(_))).map(idle).collect();
         let n = moving.len();
+        if n < 2 {
+            return list;
+        }
         let size = |k: usize| G[(moving[k], moving[k])].sqrt();
         let scaled = DMatrix::from_fn(n, n, |i, j| G[(moving[i], moving[j])] / (size(i) * size(j)));
         let e = scaled.clone().symmetric_eigen();
@@ -105,7 +116,6 @@ impl Part {
                 }
             }
         }
-        let mut list = Vec::new();
         for first in 0..n {
             let own: Vec<usize> = (0..n).filter(|k| part_of[*k] == first).collect();
             if own.len() > 1 {
@@ -226,8 +236,9 @@ impl Part {
 
     /// Efforts with as little friction as the load asks for: what limits and locks carry beside it, whatever their sign.
     fn with_least_friction(&self, carried: &[Carried]) -> Vec<f64> {
-        let top = carried.iter().filter(|c| c.most.is_finite()).fold(f64::MIN_POSITIVE, |m, c| m.max(c.most));
-        self.with_least(carried, &|c| if c.most.is_finite() { 1.0 / c.most.max(1e-6 * top) } else { 0.0 })
+        let top = carried.iter().filter(|c| c.most.is_finite()).fold(0.0_f64, |m, c| m.max(c.most));
+        let weight = |bound: f64| if top > 0.0 { top / bound.max(1e-6 * top) } else { 1.0 };
+        self.with_least(carried, &|c| if c.most.is_finite() { weight(c.most) } else { 0.0 })
     }
 
     /// Efforts of which the sum of squares, each times a weight, is as small as the load allows.
@@ -237,10 +248,8 @@ impl Part {
         let most = (0..carried.len()).fold(f64::MIN_POSITIVE, |m, i| m.max(weight(i)));
         let rows = DMatrix::from_fn(carried.len(), N.ncols(), |i, j| weight(i) / most * N[(i, j)]);
         let wanted = DVector::from_fn(carried.len(), |i, _| -weight(i) / most * carried[i].effort * self.sizes[i]);
-        let change = match rows.svd(true, true).solve(&wanted, DEPENDENT) {
-            Ok(z) => N * z,
-            Err(_) => DVector::zeros(carried.len()),
-        };
+        let solved = dense::svd(rows, true, true).and_then(|svd| svd.solve(&wanted, DEPENDENT).ok());
+        let change = solved.map_or_else(|| DVector::zeros(carried.len()), |z| N * z);
         (0..carried.len()).map(|i| carried[i].effort + change[i] / self.sizes[i]).collect()
     }
 }
@@ -269,11 +278,8 @@ impl Eventful {
     /// The parts of the mode in force, at a state; none where friction holds nothing together with anything else.
     pub(super) fn shared(&self, state: &Configuration) -> Vec<Part> {
         let base = &*self.base;
-        let sticking = self.held_by.iter().filter(|h| matches!(h, HeldBy::Friction(_))).count();
-        let closed = self.limits.iter().enumerate().filter(|(k, l)| self.closed[*k] && l.of != Bounded::Spot).count();
         let stuck: Vec<usize> = self.touched.iter().copied().filter(|&k| matches!(self.doing[k], Doing::Sticks(_))).collect();
-        let locks = self.held_by.iter().filter(|h| matches!(h, HeldBy::Lock(..))).count();
-        if sticking == 0 || sticking + closed + locks + stuck.len() < 2 {
+        if !self.held_by.iter().any(|h| matches!(h, HeldBy::Friction(_))) {
             return Vec::new();
         }
         let mut mode = self.mode.clone();
@@ -283,9 +289,7 @@ impl Eventful {
         }
         // Spots that stick in one direction only, because other constraints hold the others, can share its load.
         let mut glides = mode.clone();
-        for t in glides.touching.iter_mut().flatten().filter(|t| matches!(t.doing, Doing::Sticks(_))) {
-            t.doing = Doing::Glides;
-        }
+        glide(&mut glides);
         let mut spots = Vec::new();
         if !stuck.is_empty() {
             let model = base.in_mode(&glides);
@@ -350,11 +354,10 @@ impl Eventful {
                 let bound = self.bound_of(k, s);
                 Carried { effort: self.held_effort(HeldBy::Friction(k), s), least: -bound, most: bound }
             }
-            Holder::Spot(k, d) => {
-                let second = self.limits[k].spot.as_ref().map_or(0, |x| x.spot.bodies[1]);
+            Holder::Spot(k, _) => {
                 let (normal, along) = self.spot_force(k, s);
                 let bound = self.limits[k].friction()[1] * normal.max(0.0);
-                Carried { effort: along.dot(&(s.q[second].A * Vector3::from(d))), least: -bound, most: bound }
+                Carried { effort: along.dot(&self.spot_direction(h, s)), least: -bound, most: bound }
             }
         };
         part.holders.iter().map(one).collect()
@@ -403,10 +406,7 @@ impl Eventful {
             match *h {
                 Holder::Friction(k) => out.frictions.push((k, way)),
                 Holder::Limit(k) => out.limits.push(k),
-                Holder::Spot(k, d) => {
-                    let second = self.limits[k].spot.as_ref().map_or(0, |x| x.spot.bodies[1]);
-                    out.spots.push((k, s.q[second].A * Vector3::from(d) * way));
-                }
+                Holder::Spot(k, _) => out.spots.push((k, self.spot_direction(h, s) * way)),
                 Holder::Lock(_) => {}
             }
         }
@@ -421,25 +421,126 @@ impl Eventful {
         part.holders.iter().zip(efforts).find(|(h, _)| own(h)).map_or(0.0, |(_, e)| e)
     }
 
-    /// Efforts of friction and limits that share loads, as they are told: within their bounds.
+    /// Distributes the efforts of holders that share a load so that each is within its bounds, and changes the reactions that depend on the
+    /// distribution with them: the sum of all loads on every body stays as it is.
     pub(super) fn share_out(&self, s: &mut Instant) {
         for part in &self.parts {
             let carried = self.carried(part, s);
             let efforts = part.within(&carried);
-            for ((h, e), c) in part.holders.iter().zip(&efforts).zip(&carried) {
-                let (by, sign) = match *h {
-                    Holder::Friction(k) => (HeldBy::Friction(k), 1.0),
-                    Holder::Limit(k) => (HeldBy::Limit(k), self.limits[k].side),
-                    Holder::Lock(place) => (self.held_by[place], 1.0),
-                    Holder::Spot(..) => continue,
-                };
-                if *e != c.effort
-                    && let Some(place) = self.held_by.iter().position(|x| *x == by)
-                {
-                    s.efforts[self.kept.len() + place] = sign * e;
-                }
+            let size = carried.iter().fold(0.0_f64, |m, c| m.max(c.effort.abs()));
+            let changes: Vec<f64> = efforts.iter().zip(&carried).map(|(e, c)| e - c.effort).collect();
+            if changes.iter().any(|c| c.abs() > ROUNDING * size) {
+                self.change_efforts(part, &changes, s);
             }
         }
+    }
+
+    /// Adds changes to the efforts of the holders of a part, and to the other loads what balances them. The instant stays as it is where the other
+    /// constraints cannot balance the changes.
+    fn change_efforts(&self, part: &Part, changes: &[f64], s: &mut Instant) {
+        let base = &*self.base;
+        let at = s.configuration();
+        // The mode without what may hold a part.
+        let mut mode = self.mode.clone();
+        mode.held.clear();
+        for l in base.limits.iter().filter(|l| l.of == Bounded::Own) {
+            mode.joints[l.joint] = false;
+        }
+        if self.parts.iter().flat_map(|p| &p.holders).any(|h| matches!(h, Holder::Spot(..))) {
+            glide(&mut mode);
+        }
+        let model = base.in_mode(&mode);
+        let changed = |(h, change): (&Holder, &f64)| self.row_of(h, s).map(|(b, x)| (b, x.scaled(*change)));
+        let rows: Vec<_> = part.holders.iter().zip(changes).map(changed).collect();
+        let mut jump = Jump::new(&model, &at);
+        let (lambda, left) = jump.answer(&rows);
+        if left.is_nan() || left > ANSWERED {
+            return;
+        }
+        let others = jump.loads(&lambda, &at);
+        for (sum, x) in s.reactions.iter_mut().zip(&others.reactions).chain(s.constraints.iter_mut().zip(&others.constraints)) {
+            sum.force += x.force;
+            sum.torque += x.torque;
+        }
+        for (drive, effort) in base.drives_of(&mode).iter().zip(&others.efforts) {
+            if let Some(place) = self.kept.iter().position(|k| k == drive) {
+                s.efforts[place] += effort;
+            }
+        }
+        for (h, change) in part.holders.iter().zip(changes) {
+            self.add_to(h, *change, s);
+        }
+    }
+
+    /// Adds to the effort of a holder at an instant of the mode in force.
+    fn add_to(&self, holder: &Holder, change: f64, s: &mut Instant) {
+        let base = &*self.base;
+        let (by, sign) = match *holder {
+            Holder::Friction(k) => (HeldBy::Friction(k), 1.0),
+            Holder::Limit(k) => (HeldBy::Limit(k), self.limits[k].side),
+            Holder::Lock(place) => (self.held_by[place], 1.0),
+            Holder::Spot(k, _) => {
+                if let Some(place) = self.touched.iter().position(|x| *x == k) {
+                    let force = self.spot_direction(holder, s) * change;
+                    s.constraints[base.bare.len() + base.rolling.len() + place].force += force;
+                }
+                return;
+            }
+        };
+        if let Holder::Limit(k) = *holder
+            && self.limits[k].of == Bounded::Own
+        {
+            // The limit pushes through the reaction of its joint.
+            let l = &self.limits[k];
+            let joint = &base.joints[l.joint];
+            let moving = joint.bodies[1].index();
+            if let Some((_, x)) = l.row(base, &s.q).iter().find(|(b, _)| *b == moving) {
+                let A = s.q[moving].A;
+                let w = &mut s.reactions[l.joint];
+                w.force += x.F * change;
+                w.torque += (A * x.T - (A * joint.M.s).cross(&x.F)) * change;
+            }
+        } else if let Some(place) = self.held_by.iter().position(|x| *x == by) {
+            s.efforts[self.kept.len() + place] += sign * change;
+        }
+    }
+
+    /// The wrenches on two bodies of a unit effort of a holder.
+    fn row_of(&self, holder: &Holder, s: &Instant) -> [(usize, Wrench); 2] {
+        let base = &*self.base;
+        let held = |place: usize| {
+            let h = &self.mode.held[place];
+            along_joint(h.joint, h.coordinate, 1.0).row(base, &s.q)
+        };
+        match *holder {
+            Holder::Lock(place) => held(place),
+            Holder::Limit(k) => self.limits[k].row(base, &s.q),
+            Holder::Friction(k) => match self.held_by.iter().position(|x| *x == HeldBy::Friction(k)) {
+                Some(place) => held(place),
+                None => [(0, Wrench::zero()); 2],
+            },
+            Holder::Spot(k, _) => {
+                let Some(spot) = &self.limits[k].spot else { return [(0, Wrench::zero()); 2] };
+                let (d, p) = (self.spot_direction(holder, s), spot.moving(&s.q, &s.v).touch.p);
+                let [first, second] = spot.spot.bodies;
+                let on = |b: usize, F: Vector3<f64>| (b, Wrench { F, T: s.q[b].A.tr_mul(&(p - s.q[b].r).cross(&F)) });
+                [on(first, d), on(second, -d)]
+            }
+        }
+    }
+
+    /// The direction of the friction of a spot that shares a load, world.
+    fn spot_direction(&self, holder: &Holder, s: &Instant) -> Vector3<f64> {
+        let Holder::Spot(k, d) = *holder else { return Vector3::zeros() };
+        let second = self.limits[k].spot.as_ref().map_or(0, |x| x.spot.bodies[1]);
+        s.q[second].A * Vector3::from(d)
+    }
+}
+
+/// Spots that stick become spots without tangential constraints.
+fn glide(mode: &mut Mode) {
+    for t in mode.touching.iter_mut().flatten().filter(|t| matches!(t.doing, Doing::Sticks(_))) {
+        t.doing = Doing::Glides;
     }
 }
 

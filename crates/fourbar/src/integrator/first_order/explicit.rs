@@ -223,7 +223,7 @@ impl<S: System> Explicit<S> {
             Estimate::One { e, .. } => size(e),
             Estimate::Two { e, coarse, .. } => combined_error(size(e), size(coarse)),
         };
-        if error.is_finite() { error / track.tol } else { f64::INFINITY }
+        if error.is_finite() { method.caution * error / track.tol } else { f64::INFINITY }
     }
 
     /// Takes the step that [`Explicit::stages_of`] left; on failure nothing has changed.

@@ -12,9 +12,9 @@ use super::track::{Interpolates, Track, Why, again, fill};
 use crate::diagnostic::Diagnostic;
 use crate::integrator::DEFAULT_TOL;
 use crate::integrator::control::{self, Pace, Refused, Stepping, Tries, asked_every};
-use crate::integrator::radau::FORETOLD;
 use crate::integrator::radau::coefficients::Coefficients;
 use crate::integrator::radau::newton::{Convergence, Sizes, Verdict, estimated};
+use crate::integrator::radau::{FORETOLD, SAME};
 use crate::model::Model;
 use crate::motion::{Instant, Motion, Outcome, bad_checkpoint};
 use crate::settings::Study;
@@ -386,8 +386,9 @@ impl<S: System> Tries for Radau<S> {
         let (error, iterations) = (self.estimate(h), self.newton.iterations);
         if error >= 1.0 {
             self.track.rejections += 1;
-            self.made &= self.made_at == self.track.t;
             let factor = self.sizes.after_refusal(error, iterations, self.track.steps == 0);
+            // A matrix of another state, or of a much longer step, is made again.
+            self.made &= self.made_at == self.track.t && factor > SAME;
             return Err(Refused { factor, why: None, ends: true });
         }
         let w = self.k.through_start(0.5);

@@ -52,6 +52,9 @@ pub struct Tableau {
     pub same_last: bool,
     /// Error estimate.
     pub error: Estimate,
+    /// Factor on the error estimate. Where the lower order comes close to the higher one the estimate is too small, and whole runs would be off
+    /// by more than their tolerance lets expect; the factors are measured on the shipped models.
+    pub caution: f64,
     /// Steps times the fastest rate that damps are stable up to about this, where the last stage but one is at the end of the step.
     pub stable: Option<f64>,
     /// Further stages that only the interpolant needs; the one before them is the derivative at the end.
@@ -80,6 +83,7 @@ pub const EULER: Tableau = Tableau {
     a: &[&[(0, 1.0)]],
     same_last: false,
     error: Estimate::None,
+    caution: 1.0,
     stable: None,
     extra: &[],
     dense: &[],
@@ -93,6 +97,7 @@ pub const HEUN: Tableau = Tableau {
     a: &[&[(0, 1.0)], &[(0, 0.5), (1, 0.5)]],
     same_last: false,
     error: Estimate::One { order: 1, e: &[(0, -0.5), (1, 0.5)] },
+    caution: 1.0,
     stable: None,
     extra: &[],
     dense: &[],
@@ -106,6 +111,7 @@ pub const RK4: Tableau = Tableau {
     a: &[&[(0, 0.5)], &[(1, 0.5)], &[(2, 1.0)], &[(0, 1.0 / 6.0), (1, 1.0 / 3.0), (2, 1.0 / 3.0), (3, 1.0 / 6.0)]],
     same_last: false,
     error: Estimate::None,
+    caution: 1.0,
     stable: None,
     extra: &[],
     dense: &[],
@@ -129,6 +135,7 @@ pub const RKF45: Tableau = Tableau {
         order: 4,
         e: &[(0, 1.0 / 360.0), (2, -128.0 / 4275.0), (3, -2197.0 / 75240.0), (4, 1.0 / 50.0), (5, 2.0 / 55.0)],
     },
+    caution: 3.0,
     stable: None,
     extra: &[],
     dense: &[],
@@ -152,6 +159,7 @@ pub const DOPRI5: Tableau = Tableau {
         order: 4,
         e: &[(0, 71.0 / 57600.0), (2, -71.0 / 16695.0), (3, 71.0 / 1920.0), (4, -17253.0 / 339200.0), (5, 22.0 / 525.0), (6, -1.0 / 40.0)],
     },
+    caution: 1.3,
     stable: Some(3.25),
     extra: &[],
     dense: &[&[
@@ -256,6 +264,7 @@ pub const DOP853: Tableau = Tableau {
             (11, 0.02265179219836082),
         ],
     },
+    caution: 1.0,
     stable: Some(6.1),
     extra: &[
         &[
@@ -352,7 +361,7 @@ pub const DOP853: Tableau = Tableau {
 
 /// A method without estimate that moves by products.
 const fn by_products(name: &'static str, order: usize, a: &'static [Weights], product: &'static [&'static [Weights]]) -> Tableau {
-    Tableau { name, order, a, same_last: false, error: Estimate::None, stable: None, extra: &[], dense: &[], product }
+    Tableau { name, order, a, same_last: false, error: Estimate::None, caution: 1.0, stable: None, extra: &[], dense: &[], product }
 }
 
 /// Crouch and Grossman, order 3: every motion follows one stage alone.

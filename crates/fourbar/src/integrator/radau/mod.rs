@@ -46,7 +46,7 @@ const WORK: f64 = 0.1;
 /// error of work no longer falls with the step.
 const SHORT: f64 = 0.1;
 /// The matrix of a step that is cut by no more than this factor is kept.
-const SAME: f64 = 0.5;
+pub(super) const SAME: f64 = 0.5;
 /// The matrix of a step is made inside it where it is at most so many times as long as the last one, which foretells the state there.
 pub(super) const FORETOLD: f64 = 2.0;
 /// Joints are examined after so many steps.
