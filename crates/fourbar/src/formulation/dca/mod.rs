@@ -22,11 +22,11 @@ pub mod tree;
 pub use describe::describe;
 pub use solver::{Counts, Ended, Settings, Solver, State};
 
-/// Fewer bodies than this are worked on by one thread: at 300 bodies threads gained nothing.
+/// With fewer bodies than this a single thread is used: at 300 bodies threads gave no improvement.
 pub const FEWEST: usize = 4 * layout::TASK;
 
-/// Sets the number of threads of this process, once, before the first run. False where it is set already, or where the crate
-/// was built without threads. Results do not depend on it.
+/// Sets the number of threads of this process, once, before the first run. False if it is set already, or if the crate was built without
+/// threads. Results do not depend on it.
 pub fn use_threads(n: usize) -> bool {
     #[cfg(feature = "parallel")]
     return rayon::ThreadPoolBuilder::new().num_threads(n).build_global().is_ok();
