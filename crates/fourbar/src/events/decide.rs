@@ -96,7 +96,7 @@ impl Eventful {
     /// Chooses the mode at a state.
     pub(super) fn decide(&mut self, state: &mut Configuration, left: &Left) -> Result<(), Diagnostic> {
         let base = self.base.clone();
-        // Limits that touch at rest.
+        // Limits at rest with a closed gap.
         let at_rest = |k: usize| {
             let l = &self.limits[k];
             let (gap, rate) = (l.gap(&base, &state.q, &state.v, &state.turns), l.rate(&base, &state.q, &state.v));

@@ -249,7 +249,7 @@ impl Eventful {
         }
         let stepped = self.piece.get_mut().with_dependent_mut(|_, e| e.step_on(limit, go_on));
         let quiet = match stepped {
-            // Another candidate that has taken over began at the present, where nothing is known yet.
+            // Another candidate that took over has started at the present time, without known margins.
             Ok(Some(start)) if start == before => {
                 let end = self.made();
                 std::mem::swap(&mut m.state, &mut m.before);

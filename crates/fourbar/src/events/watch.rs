@@ -40,7 +40,7 @@ pub enum Watched {
     Gap(usize),
     /// The force of a closed limit.
     Effort(usize),
-    /// The rate of a joint that slides, in its direction.
+    /// The rate of a sliding joint, in its direction.
     Slide(usize),
     /// Margin of the bound of a sticking joint.
     Bound(usize),
@@ -55,13 +55,13 @@ pub enum Watched {
 /// A monitored function with its known properties.
 #[derive(Clone, Copy, Debug)]
 pub struct Watch {
-    /// What.
+    /// The function.
     pub what: Watched,
     /// Whether it is zero at the start of the piece, so that this zero is divided out until the function has left it.
     pub known_zero: bool,
     /// Rounding error of a gap that is known to be zero; values are relative to it.
     pub offset: f64,
-    /// Whether it switches endlessly.
+    /// Whether its value is infinite, so that it is not monitored.
     pub endless: bool,
 }
 
