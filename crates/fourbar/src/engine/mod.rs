@@ -30,7 +30,7 @@ use warnings::{friction_warning, mass_warning};
 
 /// The integrator for stiff forces.
 const IMPLICIT: &str = "radau";
-/// The largest first step, in multiples of the study's end time.
+/// Limit for steps ahead in a single step, in multiples of the study's end time.
 const STEP: f64 = 10.0;
 /// Fraction of the characteristic length to which states after events are consistent.
 const EVENTS: f64 = 1e-7;

@@ -165,8 +165,8 @@ pub(super) fn close(model: &Model, p: &mut Problem, q: &mut Vec<Pose>, turns: &[
     Closed { residual: p.Phi.iter().fold(0.0_f64, |s, x| s.max(x.abs())), iterations }
 }
 
-/// The step towards the drawn pose on the constraints linearised at `q`, with compliance `mu`: `dq = -d + W^-1 G^T lambda` with `(S + mu)
-/// lambda = -Phi + G d`, and `d` the gradient of the squared distance.
+/// The step towards the drawn pose on the constraints linearised at `q`, with compliance `mu`: `dq = -d + W^-1 G^T lambda` with
+/// `(S + mu) lambda = -Phi + G d`, and `d` the gradient of the squared distance.
 fn towards(start: &Configuration, metric: &Metric, p: &mut Problem, q: &[Pose], mu: f64) -> Vec<Twist> {
     p.evaluate(q, &start.turns);
     p.factor(q, mu);

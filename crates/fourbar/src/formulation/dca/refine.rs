@@ -1,7 +1,7 @@
 //! Multipliers to the accuracy of the data, where outputs, friction or drives need them.
 //!
-//! The iteration of the solver ends when the accelerations have converged. A mode of the rows with singular value `s` shrinks by `1/(1 +
-//! alpha s^2/m)` per round, and in ill-conditioned loops some modes are so weak that the accelerations converge long before the
+//! The iteration of the solver ends when the accelerations have converged. A mode of the rows with singular value `s` shrinks by
+//! `1/(1 + alpha s^2/m)` per round, and in ill-conditioned loops some modes are so weak that the accelerations converge long before the
 //! multipliers. The remaining residual of the rows, `r2 = gamma - Phi_q a`, is therefore eliminated by conjugate gradients,
 //!
 //! ```text

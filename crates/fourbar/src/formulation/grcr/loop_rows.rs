@@ -1,9 +1,9 @@
 //! Closing rows: all constraints that the tree does not satisfy identically, as rows on the twists of bodies.
 //!
 //! Closing joints, distances, angles, points on lines and planes, gears, racks, bare primitives, rolling and drives that the tree does not
-//! prescribe all come from the same [`ConstraintSet`] as in absolute coordinates; a row `(Phi_r, Pi)` of a body becomes `(Phi_r, Pi + r x
-//! Phi_r)` on its twist. Rows are scaled to the local twist `(v / ell, omega)`, point rows are turned into the axes of the joint's base,
-//! and the active rows are `P` times these: `P` omits redundant combinations, so that their number is the rank.
+//! prescribe all come from the same [`ConstraintSet`] as in absolute coordinates; a row `(Phi_r, Pi)` of a body becomes
+//! `(Phi_r, Pi + r x Phi_r)` on its twist. Rows are scaled to the local twist `(v / ell, omega)`, point rows are turned into the axes of
+//! the joint's base, and the active rows are `P` times these: `P` omits redundant combinations, so that their number is the rank.
 
 use super::tree::Tree;
 use crate::constraint::{Constraint, ConstraintSet, Owner, Rows};

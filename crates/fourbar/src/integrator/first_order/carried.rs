@@ -56,8 +56,7 @@ impl Carried {
         f.iter_mut().zip(&self.rates).for_each(|(f, r)| *f += weight * r);
     }
 
-    /// Relative size of an error; a length of one corresponds to the largest relative error. Values that may consist of rounding have no
-    /// relative accuracy.
+    /// Largest error relative to the sizes of the values. Errors within the rounding of the quantities in the rates count as zero.
     pub fn error(&self, z: &[f64], d: &[f64], tau: f64) -> f64 {
         let mut most = 0.0_f64;
         for (k, d) in d.iter().enumerate() {
