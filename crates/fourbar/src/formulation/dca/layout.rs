@@ -89,7 +89,7 @@ impl Layout {
         let mut at = vec![At::default()];
         let (mut slots, mut block_slots) = (Vec::new(), Vec::new());
         let mut bodies: Vec<usize> = Vec::with_capacity(tree.nodes.len());
-        // Place of a body in a front: own bodies first, then those that stay, both ascending.
+        // Place of a body in a front: own bodies first, then the remaining ones, both ascending.
         let place = |k: usize, p: usize| {
             let n = &tree.nodes[k];
             if n.own.contains(&p) { p - n.own.start } else { n.own.len() + n.boundary.partition_point(|&x| x < p) }

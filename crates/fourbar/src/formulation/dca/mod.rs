@@ -1,8 +1,10 @@
 //! Divide and conquer with an augmented Lagrangian and mass-orthogonal projections \[Malczyk12\], for any mechanism.
 //!
-//! `graph` and `tree` divide the mechanism, `describe` shows the tree, `layout` gives every number its place, `kernel` holds the dense operations of one
-//! front, `leaf` those of one body, `sweep` the passes up and down the tree, `penalty` the size of the penalties, `solver`
-//! the iterations, `refine` multipliers to the accuracy of the data, `system` the equations in time, `geometric` redundancy that depends on the geometry, `timing` the times of single fronts. Paper symbols: handles are boundary bodies, `M_11` to `M_22` the remaining block of a front.
+//! `graph` and `tree` divide the mechanism, `describe` shows the tree, `layout` assigns the storage of every number, `kernel` holds the
+//! dense operations of one front, `leaf` those of one body, `sweep` the passes up and down the tree, `penalty` the size of the penalties,
+//! `solver` the iterations, `refine` multipliers to the accuracy of the data, `system` the equations in time, `geometric` redundancy that
+//! depends on the geometry, `timing` the times of single fronts. Paper symbols: handles are boundary bodies, `M_11` to `M_22` the remaining
+//! block of a front.
 
 pub mod describe;
 pub mod geometric;

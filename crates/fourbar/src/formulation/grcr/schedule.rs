@@ -1,8 +1,9 @@
 //! The fixed order of the front recursion: the accelerations and rows in the front of each node, and the front's destination.
 //!
 //! Nodes are eliminated in the reverse order of growth. The front of a node is a function of its own acceleration and of those of its
-//! carriers: the bodies that rows of already eliminated nodes still refer to (the base bodies of open loops in [Critchley03, section 5]). After
-//! the node's columns are eliminated its acceleration becomes the parent's, and the front goes to the node of its list that is eliminated next.
+//! carriers: the bodies that rows of already eliminated nodes still refer to (the base bodies of open loops in [Critchley03, section 5]).
+//! After the node's columns are eliminated its acceleration becomes the parent's, and the front is passed to the node of its list that is
+//! eliminated next.
 
 use super::loop_rows::Closings;
 use super::tree::Tree;

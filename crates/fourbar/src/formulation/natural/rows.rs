@@ -67,7 +67,7 @@ pub struct Rows<'a> {
 /// The independent rows, and whether the rank at the start is lower than nearby.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Chosen {
-    /// Rows that stay.
+    /// Rows that are kept.
     pub active: Vec<bool>,
     /// Whether the start is a singular position.
     pub singular: bool,

@@ -75,7 +75,7 @@ pub struct Run<'m> {
     /// Whether singular positions are possible at all.
     watched: bool,
     lambda: Vec<f64>,
-    /// Operations that poses depend on, and rows omitted; results of all operations; coordinates.
+    /// Operations required for poses and for omitted rows; results of all operations; coordinates.
     pose_list: Vec<u32>,
     pub(super) row_list: Vec<u32>,
     pub(super) known: Vec<Moving>,

@@ -1,11 +1,11 @@
 //! One implicit step of the index-3 equations, for generalized-alpha, bdf2 and backward Euler, in any chart of rotations.
 //!
-//! The method moves the coordinates of a [`Chart`] and their rates; equations and Newton are those of the twist. Newton unknowns are the body increment `dq` at the end of the step and `d(h^2 lambda)`: the constraint Jacobian stays
-//! clean, the tangent operator `T` appears in the body block only, and the matrix does not depend on `h`, which is
-//! what the scaling by `1/h^2` of \[Kissel21\] achieves. The residual is exact; the matrix omits `T`, the gyroscopic
-//! terms and the variation of the reactions, whose effect is of order `(h omega)^2`, except in the fallback, which
-//! factors the exact one. Between steps the velocity keeps its normal part of order `h^2` on purpose: projecting it would
-//! make the multipliers first order.
+//! The method integrates the coordinates of a [`Chart`] and their rates; the equations and Newton's method use the twist. Newton unknowns
+//! are the body increment `dq` at the end of the step and `d(h^2 lambda)`: the constraint Jacobian is used unchanged, the tangent operator
+//! `T` appears only in the body block, and the matrix does not depend on `h`, which is the purpose of the scaling by `1/h^2` in
+//! \[Kissel21\]. The residual is exact; the matrix omits `T`, the gyroscopic terms and the variation of the reactions, whose effect is of
+//! order `(h omega)^2`, except in the fallback, which factors the exact one. Between steps the velocity intentionally keeps its normal part
+//! of order `h^2`: projecting it would make the multipliers first order.
 
 mod carried;
 mod estimate;

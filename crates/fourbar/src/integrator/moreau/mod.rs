@@ -1,4 +1,5 @@
-//! Time stepping of Moreau and Jean on the velocity level, in absolute coordinates: many rigid contacts, friction and impacts in fixed steps.
+//! Time stepping of Moreau and Jean on the velocity level, in absolute coordinates: many rigid contacts, friction and impacts in fixed
+//! steps.
 //!
 //! In the first half of a step every body translates and rotates freely, from `(q, v)` to the middle; there forces, constraints and
 //! contacts change the velocities at once; in the second half it translates and rotates freely again:

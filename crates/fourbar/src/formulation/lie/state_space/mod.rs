@@ -1,7 +1,8 @@
 //! The state-space form of rA: as many coordinates as freedoms, and independent velocities, by a basis of the null space of the constraint
 //! Jacobian; they are integrated by explicit methods. \[Kissel21, section 6\] names it as future work.
 //!
-//! At a base pose `q_0` on the constraints, with the metric `W` of the masses and `N` such that `Phi_q N = 0`, `N^T W N = I`, a pose nearby is
+//! At a base pose `q_0` on the constraints, with the metric `W` of the masses and `N` such that `Phi_q N = 0`, `N^T W N = I`, a pose nearby
+//! is
 //!
 //! ```text
 //! q = q_0 o exp(delta)     N^T W delta = eta     Phi(q, t) = 0
