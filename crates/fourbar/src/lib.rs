@@ -1,6 +1,6 @@
 //! Multibody dynamics for mechanisms: rigid bodies, joints, closed loops, redundant constraints.
 //!
-//! Data flow in one direction: [`ModelSpec`] (the specification in the file) -> [`Model`] (checked, immutable) -> assembly
+//! Data flow in one direction: [`ModelSpec`] (the user's specification) -> [`Model`] (checked, immutable) -> assembly
 //! ([`analysis::assembly`]) -> an analysis that advances a [`Configuration`] -> [`Trajectory`] (the results, in global coordinates).
 //!
 //! [`Simulation`] advances a mechanism in time; [`study::run`] runs a whole study; [`Evaluation`] computes accelerations,
