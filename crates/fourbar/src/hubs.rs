@@ -1,27 +1,27 @@
-//! Bodies with very many constraints, as the trunk of a tree with thousands of branches.
+//! Bodies with very many constraints, such as the trunk of a tree with thousands of branches.
 //!
-//! With such a body eliminated first all its constraints meet each other: a dense block as large as they are many. It is eliminated after
-//! those of its constraints whose other bodies hang on it alone, which then never meet. To these constraints a body that is not yet
-//! eliminated is one that stands still, and that makes none of them depend on others that did not before: rows say how bodies move against
-//! each other, and what hangs on one body alone may be watched from there. A part that also hangs on the ground or on another such body is
-//! held from two sides; its constraints wait for the body like all others.
+//! If such a body is eliminated first all its constraints become coupled: a dense block of the size of their number. It is therefore
+//! eliminated after those of its constraints whose other bodies are connected only to it, which then never become coupled. For these
+//! constraints a body that is not yet eliminated counts as fixed, and this does not make any of them dependent that were independent
+//! before: rows concern relative motion, and a part connected to a single body may be described relative to it. A part that is also
+//! connected to the ground or to another such body is held from two sides; its constraints are eliminated after the body like all others.
 
 use crate::constraint::{ConstraintSet, Owner};
 use crate::topology::Groups;
 
-/// A body is treated so from this many constraints on that hang on it alone.
+/// Minimum number of constraints connected only to a body for which it is treated in this way.
 const MANY: usize = 64;
 
-/// The bodies, and which constraints go before them.
+/// The hubs, and the constraints eliminated before them.
 #[derive(Clone, Debug)]
 pub(crate) struct Hubs {
     /// The bodies, ascending.
     pub bodies: Vec<usize>,
-    /// By constraint, whether it belongs to a part that hangs on one of these bodies alone.
+    /// By constraint, whether it belongs to a part that is connected to a single hub only.
     pub first: Vec<bool>,
 }
 
-/// What a part of the mechanism hangs on.
+/// Connection of a part of the mechanism.
 #[derive(Clone, Copy, PartialEq)]
 enum Hold {
     Nothing,
@@ -42,7 +42,7 @@ impl Hubs {
             for c in (0..set.list.len()).filter(|&c| first[c]) {
                 set.blocks_of(c).iter().for_each(|b| count[b.body] += 1);
             }
-            // One that has few such parts is a body like any other, and may join those of others.
+            // A body with few such parts is an ordinary body, and may belong to parts of other hubs.
             let few = |b: &usize| is_hub[*b] && count[*b] < MANY;
             let dropped: Vec<usize> = (0..bodies).filter(few).collect();
             if dropped.is_empty() {
@@ -54,13 +54,13 @@ impl Hubs {
         Self { bodies: (0..bodies).filter(|&b| is_hub[b]).collect(), first }
     }
 
-    /// Where a body stands among the hubs.
+    /// Place of a body among the hubs.
     pub fn place(&self, body: usize) -> Option<usize> {
         self.bodies.binary_search(&body).ok()
     }
 }
 
-/// Marks the constraints of all parts that hang on one hub and nothing else.
+/// Marks the constraints of all parts that are connected only to a single hub.
 fn hang_on_one(set: &ConstraintSet, is_hub: &[bool], first: &mut [bool]) {
     let mut parts = Groups::new(is_hub.len());
     let ordinary = |c: usize| set.blocks_of(c).iter().map(|b| b.body).filter(|b| !is_hub[*b]);
@@ -76,7 +76,7 @@ fn hang_on_one(set: &ConstraintSet, is_hub: &[bool], first: &mut [bool]) {
     for (c, constraint) in set.list.iter().enumerate() {
         let Some(part) = ordinary(c).next().map(|b| parts.find(b)) else { continue };
         let blocks = set.blocks_of(c);
-        // Rows of the author may speak of places in the world.
+        // User-defined rows may refer to points in the world.
         let fixed = blocks.len() < constraint.bodies.len() || matches!(constraint.owner, Owner::Bare(_) | Owner::Start(_));
         if fixed {
             holds[part] = Hold::Several;

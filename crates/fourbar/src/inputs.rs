@@ -1,7 +1,7 @@
-//! Inputs of a study: values that stay, or tables over time.
+//! Inputs of a study: constant values, or tables over time.
 //!
-//! A table is held from point to point, or followed by straight lines between them. Before its first point it has the first value,
-//! after the last one the last. Changes are exact at their times: runs end a step there.
+//! A table is held constant from point to point, or interpolated linearly. Before its first point it has the first value, after the last
+//! one the last. Changes are exact at their times: runs end a step there.
 
 use crate::diagnostic::{Diagnostic, nearest, number};
 use crate::model::Model;
@@ -9,7 +9,7 @@ use crate::state::Configuration;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
-/// What a table is between its points.
+/// Interpolation of a table between its points.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Between {
@@ -23,15 +23,15 @@ pub enum Between {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Course {
-    /// One value all the time.
+    /// A constant value.
     Value(f64),
     /// A table.
     Table {
-        /// Times, s, growing.
+        /// Times, s, ascending.
         t: Vec<f64>,
-        /// Values, as many.
+        /// Values, one per time.
         value: Vec<f64>,
-        /// What lies between them.
+        /// Interpolation.
         between: Between,
     },
 }
@@ -101,15 +101,15 @@ impl Course {
 /// One input that changes at a time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Change {
-    /// When, s.
+    /// Time, s.
     pub t: f64,
-    /// Which, by its place in the model.
+    /// The input, by its place in the model.
     pub input: usize,
     /// Value and slope from there on.
     pub held: [f64; 2],
 }
 
-/// The inputs of a study for a model: how they start, and how they change.
+/// The inputs of a study for a model: initial values and changes.
 #[derive(Clone, Debug, Default)]
 pub struct Plan {
     first: Vec<[f64; 2]>,
@@ -132,7 +132,7 @@ impl Plan {
                 no_impact(model, k)?;
             }
             plan.first[k] = course.first();
-            // The last word on an input counts.
+            // The last specification of an input applies.
             plan.changes.retain(|c| c.input != k);
             plan.changes.extend(later.into_iter().map(|(t, held)| Change { t, input: k, held }));
         }
@@ -148,7 +148,7 @@ impl Plan {
         }
     }
 
-    /// Passes over changes up to a time, which have been made.
+    /// Skips changes up to a time, which have already been made.
     pub fn skip_to(&mut self, t: f64) {
         self.next = self.changes.partition_point(|c| c.t <= t);
     }
@@ -172,12 +172,12 @@ impl Plan {
         self.changes.is_empty()
     }
 
-    /// Writes the first values into a drive that continues from where inputs leave it.
+    /// Writes the first values into a drive that is integrated from its inputs.
     pub(crate) fn begin_drive(&self, drive: &crate::time::Integral) {
         drive.change(0.0, |k| self.first[k]);
     }
 
-    /// The model as the study moves it: where drives continue from where inputs left them, its own copy with the first values.
+    /// The model for the study: a copy with the first values if drives are integrated from inputs.
     pub fn prepared<'m>(&self, model: &'m Model) -> Cow<'m, Model> {
         if model.held_drives().next().is_none() {
             return Cow::Borrowed(model);
@@ -202,7 +202,7 @@ pub fn find(model: &Model, name: &str) -> Result<usize, Diagnostic> {
     })
 }
 
-/// Refuses a value that an input cannot have.
+/// Refuses a value outside the range of an input.
 pub fn allowed(model: &Model, input: usize, value: f64) -> Result<(), Diagnostic> {
     let i = &model.inputs[input];
     if i.allows(value) {
@@ -210,14 +210,14 @@ pub fn allowed(model: &Model, input: usize, value: f64) -> Result<(), Diagnostic
     }
     let [low, high] = i.range.map(number);
     let what = if value.is_finite() { format!("outside its range from {low} to {high}") } else { "not a finite number".to_string() };
-    // All digits where fewer would show the limit itself.
+    // All digits if fewer would display the limit itself.
     let shown = Some(number(value)).filter(|shown| *shown != low && *shown != high).unwrap_or_else(|| value.to_string());
     Err(Diagnostic::new("U320", format!("input `{}` cannot be {shown}, which is {what}", i.name))
         .name(&i.name)
         .help("give a value inside the `range` that the mechanism states"))
 }
 
-/// Refuses changes of an input that a drive by speed reads.
+/// Refuses changes of an input of a drive by speed.
 pub fn no_impact(model: &Model, input: usize) -> Result<(), Diagnostic> {
     let by_speed = model.held_drives().find(|(_, i)| !i.is_twice() && i.inputs().contains(&input));
     by_speed.map_or(Ok(()), |(drive, _)| {
@@ -231,7 +231,7 @@ pub fn no_impact(model: &Model, input: usize) -> Result<(), Diagnostic> {
     })
 }
 
-/// Goes on with other inputs from a time in the drives of a model; `z` are all inputs, their slopes and states.
+/// Sets the inputs of the drives of a model from a time on; `z` are all inputs, their slopes and states.
 pub(crate) fn change_drives(model: &Model, t: f64, z: &[f64]) {
     let n = model.inputs.len();
     for (_, i) in model.held_drives() {
@@ -239,7 +239,7 @@ pub(crate) fn change_drives(model: &Model, t: f64, z: &[f64]) {
     }
 }
 
-/// Drives by acceleration continue from where a state has them.
+/// Lets drives by acceleration continue from the coordinates of a state.
 pub(crate) fn place_drives(model: &Model, at: &Configuration) {
     let x = crate::force::eval::Plain { t: at.t, q: &at.q, v: &at.v, turns: &at.turns, loads: &[], z: &at.z };
     for (d, i) in model.held_drives().filter(|(_, i)| i.is_twice()) {

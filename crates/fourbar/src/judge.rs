@@ -1,11 +1,11 @@
-//! Checks the results of a run while it is computed: open joints, energy errors and values that are not finite are rejected.
+//! Checks the results of a run while it is computed: open joints, energy errors and non-finite values are rejected.
 //!
-//! Every row of dynamics and kinematics goes through a [`Judge`] before it is handed over. Gaps are examined row by row; the balance
-//! of energy and work is judged at the end, against the energy that the whole motion carried.
+//! Every row of dynamics and kinematics is checked by a [`Judge`] before it is returned. Gaps are checked row by row; the balance of energy
+//! and work is checked at the end, relative to the energy of the whole motion.
 //!
-//! Every exact motion of the mechanism keeps energy minus work, a disturbed one as well: a chaotic motion forgets its start, but not
-//! its energy. What is found of it is therefore the plain sum of what single steps bring in, which grows with their number and not
-//! with the distance of neighbouring motions.
+//! Every exact motion of the mechanism conserves energy minus work, a disturbed one as well: a chaotic motion forgets its start, but not
+//! its energy. The deviation is therefore the plain sum of the contributions of single steps, which grows with their number and not with
+//! the distance of neighbouring motions.
 
 use crate::analysis::assembly::gaps;
 use crate::constraint::ConstraintSet;
@@ -22,66 +22,67 @@ use serde::{Deserialize, Serialize};
 
 /// Largest gap, in characteristic lengths.
 const OPEN: f64 = 1e-3;
-/// Energy minus work may change by so many tolerances of the energy carried.
+/// Permitted change of energy minus work, in tolerances of the energy of the motion.
 const DRIFT: f64 = 1e3;
-/// In so many steps each may bring in two tolerances; more steps are allowed more.
+/// In this many steps each may contribute two tolerances; for more steps the limit is increased.
 const STEPS: f64 = 500.0;
-/// Shares of the energy carried from which a run fails regardless of its tolerance, and from which one with fixed steps is warned of.
+/// Fraction of the energy of the motion above which a run fails regardless of its tolerance, and above which a run with fixed steps gets a
+/// warning.
 const FAILS: f64 = 0.1;
 const WARNS: f64 = 0.01;
-/// Share of weight times length that is never examined: motions that carry less energy stand still.
+/// Fraction of weight times length below which energies are not checked: such motions are practically at rest.
 const STILL: f64 = 1e-6;
 
-/// What is remembered from row to row, kept in checkpoints as well.
+/// Data kept from row to row, also in checkpoints.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Book {
     /// Energy at the first row.
     first: Option<f64>,
-    /// What forces could do over the characteristic length there, J.
+    /// Possible work of forces over the characteristic length there, J.
     #[serde(default)]
     push: f64,
     /// Largest kinetic energy, least and largest potential energy, largest amount of work.
     kinetic: f64,
     potential: Option<[f64; 2]>,
     work: f64,
-    /// Times and sizes of changes of energy minus work, each larger than the one before.
+    /// Times and sizes of changes of energy minus work, in increasing order of size.
     drifts: Vec<[f64; 2]>,
-    /// Rows of one and the same step that came last, and what they say of work.
+    /// The last rows of the same step, with their power and work.
     #[serde(default)]
     rows: Vec<Row>,
-    /// Sum of powers over such rows less the work between them, and by how much rows twice as far apart give another sum.
+    /// Accumulated difference between the integral of power over such rows and their work, and the change of the integral with twice the
+    /// spacing.
     #[serde(default)]
     unexplained: f64,
     #[serde(default)]
     coarse: f64,
-    /// Times and sizes of what is left, each larger than the one before.
+    /// Times and sizes of remaining differences, in increasing order of size.
     #[serde(default)]
     contradictions: Vec<[f64; 2]>,
-    /// Time and size of the largest gap that was only warned of, and its joint.
+    /// Time, size and joint of the largest gap that is only reported in a warning.
     open: Option<(f64, f64, String)>,
-    /// What energy minus work was off by when the first row came, and is off by now: events part a run into pieces, and at each of
-    /// them energy may be lost.
+    /// Deviation of energy minus work at the first row, and now: events divide a run into pieces, and energy may be lost at each of them.
     #[serde(default)]
     before: f64,
     #[serde(default)]
     off: f64,
 }
 
-/// What a row says of the work of forces.
+/// Power and work of forces in a row.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Row {
     t: f64,
     power: f64,
     work: f64,
-    /// End of the step that the row lies in.
+    /// End of the step that contains the row.
     step: f64,
 }
 
-/// The sum over powers of rows is known to so many times what rows twice as far apart give.
+/// Estimated error of the integral over powers of rows, in multiples of its change with twice the spacing.
 const COARSER: f64 = 4.0;
 
 impl Book {
-    /// Compares the powers of rows inside one step with the work that the step found between them: what a step passed over shows in its rows.
+    /// Compares the powers of rows inside one step with the work computed between them: forces that a step passed over appear in its rows.
     fn compare(&mut self, row: Row) {
         if self.rows.last().is_some_and(|last| last.step != row.step) {
             self.rows.clear();
@@ -100,7 +101,7 @@ impl Book {
     }
 }
 
-/// A point that has gone beyond the end of an open curve: there the curve is only a straight line that nobody drew.
+/// Error for a point beyond the end of an open curve, where the curve continues only as a straight line.
 fn off_its_curve(model: &Model, now: &Instant) -> Option<Diagnostic> {
     model.joints.iter().filter(|j| !j.open).find_map(|j| {
         let [first, last] = j.kind.range()?;
@@ -117,11 +118,11 @@ fn off_its_curve(model: &Model, now: &Instant) -> Option<Diagnostic> {
     })
 }
 
-/// Cure of a balance that is off in kinematics.
+/// Advice for an energy balance that fails in kinematics.
 const COARSE: &str = "positions, speeds and efforts are not affected; the power changes too quickly for `energy.work` to be summed at these times: \
                       choose a smaller `--output-step`, or `--step` for steps in between";
 
-/// The judge of one run.
+/// The checks of one run.
 pub struct Judge<'m> {
     model: &'m Model,
     /// All constraints, drives included.
@@ -130,20 +131,20 @@ pub struct Judge<'m> {
     /// Tolerance of an adaptive run.
     tol: Option<f64>,
     analysis: Analysis,
-    /// The option that switched the control of drift off.
+    /// The option that disabled the control of drift.
     off: Option<String>,
-    /// Mass in all, kg; its weight times the characteristic length, J; characteristic length over characteristic time, m/s; energy that counts
-    /// as small where errors of work are measured, J.
+    /// Total mass, kg; its weight times the characteristic length, J; characteristic length over characteristic time, m/s; energy that
+    /// counts as small in errors of work, J.
     mass: f64,
     weight: f64,
     speed: f64,
     little: f64,
-    /// Whether all work is that of forces, which rows show.
+    /// Whether all work is due to forces, which can be checked by the rows.
     shown: bool,
     book: Book,
 }
 
-/// Energy that counts as small where errors of work are measured: a thousandth of what all masses have at a characteristic length in the
+/// Energy that counts as small in errors of work: a thousandth of the energy of all masses when they move a characteristic length in the
 /// time `tau`.
 pub fn little_energy(model: &Model, tau: f64) -> f64 {
     let mass: f64 = model.bodies.iter().skip(1).map(|b| b.mass).sum();
@@ -156,7 +157,7 @@ impl<'m> Judge<'m> {
         let (model, set) = (structure.model, structure.rows.clone());
         let mass: f64 = model.bodies.iter().skip(1).map(|b| b.mass).sum();
         let tau = tau(study).unwrap_or(study.t_end);
-        // Time stepping takes fixed steps, also where none was requested.
+        // Time stepping uses fixed steps, even if none were requested.
         let stepped = !model.contacts.is_empty() || study.integrator.as_deref().is_some_and(|i| i.eq_ignore_ascii_case("moreau"));
         let adaptive = study.step.is_none() && !stepped && analysis == Analysis::Dynamics;
         let others = model.drives.is_empty() && model.bare.is_empty() && model.contacts.is_empty();
@@ -177,7 +178,8 @@ impl<'m> Judge<'m> {
         }
     }
 
-    /// Looks at an instant inside the step that ends at `step`. `own` is a state the instant was made of before it was corrected for output.
+    /// Checks an instant inside the step that ends at `step`. `own` is the state from which the instant was computed, before correction for
+    /// output.
     pub fn look(&mut self, now: &Instant, step: f64, own: Option<(f64, &[Pose], &[f64])>) -> Result<(), Diagnostic> {
         if let Some(what) = not_finite(self.model, now) {
             return Err(Diagnostic::new("S250", format!("at t = {:.6} s {what} is not a finite number", now.t))
@@ -199,7 +201,7 @@ impl<'m> Judge<'m> {
         Ok(())
     }
 
-    /// Fails where a joint is open, with its name; only takes note where control was switched off.
+    /// Fails if a joint is open, with its name; only records it if drift control was disabled.
     fn gap(&mut self, t: f64, q: &[Pose], turns: &[f64]) -> Result<(), Diagnostic> {
         self.set.choose(t);
         self.set.residual(q, turns, t, &mut self.Phi);
@@ -213,7 +215,7 @@ impl<'m> Judge<'m> {
         Ok(())
     }
 
-    /// Takes the energies of an instant into the book.
+    /// Records the energies of an instant.
     fn energy(&mut self, now: &Instant) {
         let (kinetic, potential) = energies(self.model, now);
         if self.book.first.is_none() {
@@ -233,13 +235,13 @@ impl<'m> Judge<'m> {
         let first = *b.first.get_or_insert(kinetic + potential - now.work - b.before);
         b.off = kinetic + potential - now.work - first;
         let drift = b.off.abs();
-        // A list that grows with the logarithm of the drift.
+        // The length of this list grows with the logarithm of the drift.
         if drift > b.drifts.last().map_or(0.0, |last| 1.1 * last[1]) {
             b.drifts.push([now.t, drift]);
         }
     }
 
-    /// The verdict on the balance of energy after so many steps, and warnings.
+    /// The verdict on the energy balance after the given number of steps, and warnings.
     pub fn verdict(&self, steps: f64, warnings: &mut Vec<Diagnostic>) -> Result<(), Diagnostic> {
         let b = &self.book;
         if let (Some((t, gap, name)), Some(off)) = (&b.open, &self.off) {
@@ -256,7 +258,8 @@ impl<'m> Judge<'m> {
         let [low, high] = b.potential.unwrap_or_default();
         let carried = b.kinetic + (high - low) + b.work;
         let rounding = 1e-13 * (100.0 + steps) * (b.kinetic + low.abs().max(high.abs()) + b.work) + STILL * (self.weight + b.push);
-        // What an error within the tolerance means in energy: a wrong speed of all masses, a wrong height, work as little as steps care for.
+        // The energy of an error within the tolerance: a wrong speed of all masses, a wrong height, and the work that counts as small for
+        // steps.
         let small =
             self.tol.map_or(0.0, |tol| 10.0 * tol * ((2.0 * b.kinetic * self.mass).sqrt() * self.speed + self.weight + self.little));
         let share = self.tol.map_or(FAILS, |tol| (DRIFT * tol * (steps / STEPS).max(1.0)).min(FAILS));
@@ -306,18 +309,18 @@ impl<'m> Judge<'m> {
         Ok(())
     }
 
-    /// Forgets what was remembered: energy and work are balanced from here on.
+    /// Discards all records: energy and work are balanced from here on.
     pub fn begin_anew(&mut self) {
         self.book = Book::default();
     }
 
-    /// Goes on with what another judge remembers, after an event at which energy may have jumped.
+    /// Continues with the records of another judge, after an event at which energy may have jumped.
     pub fn go_on_from(&mut self, saved: &serde_json::Value) {
         let book = Book::deserialize(saved).unwrap_or_default();
         self.book = Book { first: None, before: book.off, rows: Vec::new(), ..book };
     }
 
-    /// Whether positions and velocities of a state obey the constraints, to a share of the characteristic length.
+    /// Whether positions and velocities of a state satisfy the constraints, to a fraction of the characteristic length.
     pub fn consistent(&mut self, at: &Configuration, share: f64) -> Result<(), Diagnostic> {
         let refuse = |what: String, name: Option<String>| {
             Diagnostic::new("U313", format!("the state at t = {} s is not consistent: {what}", number(at.t)))
@@ -346,18 +349,18 @@ impl<'m> Judge<'m> {
         Err(refuse(format!("the velocities violate `{name}` by {} m/s", number(worst)), Some(name)))
     }
 
-    /// What is remembered, for a checkpoint.
+    /// The records, for a checkpoint.
     pub fn save(&self) -> serde_json::Value {
         serde_json::to_value(&self.book).unwrap_or_default()
     }
 
-    /// Takes up what was remembered; without it the judgement begins again.
+    /// Restores the records; without them the checks start again.
     pub fn restore(&mut self, saved: &serde_json::Value) {
         self.book = Book::deserialize(saved).unwrap_or_default();
     }
 }
 
-/// What is not a finite number in an instant, in words.
+/// Description of the first non-finite number in an instant.
 fn not_finite(model: &Model, now: &Instant) -> Option<String> {
     let sum = |v: &Twist| v.v.sum() + v.w.sum();
     let body = |b: usize| now.q[b].r.sum() + now.q[b].A.sum() + sum(&now.v[b]) + sum(&now.a[b]);
@@ -377,7 +380,8 @@ fn not_finite(model: &Model, now: &Instant) -> Option<String> {
         .or_else(|| (!now.work.is_finite()).then(|| "the work".to_string()))
 }
 
-/// Whether residuals of constraints are gaps that no motion of the mechanism has: the largest, and the diagnostic with time and joint.
+/// Whether residuals of constraints are gaps that no motion of the mechanism has: returns the largest, and the diagnostic with time and
+/// joint.
 pub fn open(model: &Model, set: &ConstraintSet, Phi: &[f64], t: f64) -> Option<(f64, Diagnostic)> {
     let worst = Phi.iter().fold(0.0_f64, |m, x| if x.is_nan() { f64::INFINITY } else { m.max(x.abs()) });
     if worst <= OPEN * model.length {
@@ -392,7 +396,7 @@ pub fn open(model: &Model, set: &ConstraintSet, Phi: &[f64], t: f64) -> Option<(
     Some((worst, d))
 }
 
-/// The option by which a study switches the control of drift off, as it was written.
+/// The option by which a study disables the control of drift, as written.
 fn switched_off(study: &Study) -> Option<String> {
     let weak = |k: &str, v: &str| match k {
         "constraints" => !v.eq_ignore_ascii_case("project"),

@@ -1,13 +1,12 @@
 //! Kinematics of driven mechanisms in any chart of rotations [Kissel21, section 2].
 //!
-//! Positions by Newton in the coordinates of the chart from the prediction, velocities and accelerations by one linear solve each.
-//! All three use the Schur complement factored once per step at the predicted pose, and once more at the pose itself where that lies
-//! too far away; redundant rows are carried by its shift. Iterations that flip a joint, jump to another branch or do not converge
-//! halve the step; where that does not help the mechanism has met a position it cannot pass, and the diagnostic states when and which
-//! joints.
+//! Positions by Newton in the coordinates of the chart from the prediction, velocities and accelerations by one linear solve each. All
+//! three use the Schur complement factored once per step at the predicted pose, and once more at the pose itself if that is too far away;
+//! redundant rows are permitted by its shift. If an iteration flips a joint, jumps to another branch or does not converge, the step is
+//! halved; if that does not help the mechanism has reached a position it cannot pass, and the diagnostic states the time and the joints.
 //!
-//! Reactions and drive efforts follow from the known motion: `Phi_q^T lambda = f - M a - gyroscopic`. Dry friction in `f` follows the
-//! loads of the joints, hence the multipliers: both are found in turn.
+//! Reactions and drive efforts follow from the known motion: `Phi_q^T lambda = f - M a - gyroscopic`. Dry friction in `f` depends on the
+//! loads of the joints, hence on the multipliers: both are computed alternately.
 
 mod motion;
 mod states;
@@ -33,27 +32,27 @@ use crate::state::{Configuration, Pose, Twist, Wrench};
 use nalgebra::Vector3;
 use serde_json::{Value, json};
 
-/// Shift of the Schur complement relative to its scale; redundant rows are solved to minimum norm within it.
+/// Shift of the Schur complement relative to its scale; redundant rows are solved for minimum norm within it.
 const SHIFT: f64 = 1e-13;
-/// Bodies turn by at most this angle in radians in a step; longer ones are parted.
+/// Bodies rotate by at most this angle in radians in a step; longer steps are divided.
 const FOLLOWED: f64 = 3.0;
 /// Newton iterations per attempt.
 const ITERATIONS: usize = 12;
-/// How often a step may be halved.
+/// Maximum number of halvings of a step.
 const HALVINGS: usize = 16;
 /// Relative pivots below this belong to redundant rows.
 const REDUNDANT: f64 = 1e-9;
-/// Rounds of refinement with a factor of another pose.
+/// Maximum number of refinements with a factor of another pose.
 const REFINEMENTS: usize = 8;
-/// A factor whose refinement leaves more than this of the error in a round is renewed at the pose itself.
+/// If a round of refinement leaves more than this fraction of the error, the matrix is factored again at the pose itself.
 const SLOW: f64 = 0.01;
-/// Errors that no longer fall are rounding below this share of the velocities or accelerations.
+/// Errors that no longer decrease count as rounding below this fraction of the velocities or accelerations.
 const FLOOR: f64 = 1e-9;
-/// Rates below this share of the size of the mechanism, per second, are none.
+/// Rates below this fraction of the size of the mechanism, per second, count as zero.
 const REST: f64 = 1e-60;
-/// Below this share of them an error tells nothing about the factor any more.
+/// Errors below this fraction of them give no information about the factor.
 const ROUNDING: f64 = 1e-12;
-/// Rounds of multipliers and friction loads, at most: a friction that returns up to 0.7 of a change of its load settles in these.
+/// Maximum number of rounds between multipliers and friction loads: iterations with a contraction of 0.7 converge within these.
 const ROUNDS: usize = 100;
 
 /// Work done.
@@ -69,7 +68,7 @@ pub struct Work {
     pub halvings: usize,
 }
 
-/// The moving mechanism with its workspace; nothing is allocated in a step.
+/// Kinematics of a mechanism with its workspace; nothing is allocated in a step.
 pub struct Kinematics<'m, C: Chart = Ra> {
     model: &'m Model,
     /// Constraints, drives included.
@@ -127,7 +126,7 @@ impl<'m, C: Chart> Kinematics<'m, C> {
         Self::of(model, ConstraintSet::new(model.constraints(true), |_| false), start)
     }
 
-    /// The same with the constraints on positions laid out already.
+    /// The same with a given layout of the position constraints.
     pub fn of(model: &'m Model, set: ConstraintSet, start: &Configuration) -> Result<Self, Diagnostic> {
         let (m, n, values) = (set.rows(), model.bodies.len(), set.values);
         let reach = start.q.iter().fold(model.length, |s, q| s.max(q.r.amax()));
@@ -195,7 +194,7 @@ impl<'m, C: Chart> Kinematics<'m, C> {
         })
     }
 
-    /// Takes back what [`Kinematics::save`] gave; `None` where its sizes do not fit.
+    /// Restores the result of [`Kinematics::save`]; `None` if its sizes do not fit.
     pub(crate) fn restore(&mut self, v: &Value) -> Option<()> {
         let n = self.a.len();
         let (a, loads, points) = (numbers(&v["a"]), numbers(&v["loads"]), numbers(&v["points"]));
@@ -221,7 +220,7 @@ impl<'m, C: Chart> Kinematics<'m, C> {
         Some(())
     }
 
-    /// Looks for singular positions at the end of the last step, where it has come far enough.
+    /// Searches for singular positions at the end of the last step, if the mechanism has moved far enough.
     pub fn watch(&mut self, passages: &mut Passages, measure: &mut Massless<'_>) {
         let s = &self.state;
         if passages.due(s.t, passages.speed(&s.v)) {
@@ -229,7 +228,7 @@ impl<'m, C: Chart> Kinematics<'m, C> {
         }
     }
 
-    /// Moves to time `t`.
+    /// Advances to time `t`.
     pub fn step_to(&mut self, t: f64) -> Result<(), Diagnostic> {
         while self.state.t < t {
             self.step_towards(t)?;
@@ -238,7 +237,7 @@ impl<'m, C: Chart> Kinematics<'m, C> {
         Ok(())
     }
 
-    /// Moves to time `t`, or towards it where bodies turn by more than `FOLLOWED` until then.
+    /// Advances to time `t`, or towards it if bodies rotate by more than `FOLLOWED` until then.
     pub fn step_towards(&mut self, t: f64) -> Result<(), Diagnostic> {
         let target = self.followed(t)?;
         self.advance(target, 0)?;
@@ -246,11 +245,11 @@ impl<'m, C: Chart> Kinematics<'m, C> {
         Ok(())
     }
 
-    /// Where a step towards time `t` ends.
+    /// End of a step towards time `t`.
     fn followed(&mut self, t: f64) -> Result<f64, Diagnostic> {
         let turn = self.state.v.iter().fold(0.0_f64, |m, v| m.max(v.w.norm())) * (t - self.state.t);
         let target = if turn > FOLLOWED { self.state.t + (t - self.state.t) / turn.ceil() } else { t };
-        // Steps that are lost in the rounding of time would lead nowhere.
+        // Steps below the rounding of time would make no progress.
         if !(target > self.state.t && turn < 1e15) {
             return Err(self.stuck(t, "bodies turn too fast to be followed"));
         }
@@ -273,7 +272,7 @@ impl<'m, C: Chart> Kinematics<'m, C> {
             Ok(()) => {
                 self.state.q.copy_from_slice(&self.trial);
                 self.points.copy_from_slice(&self.trial_points);
-                // Products of rotations collect rounding; one polar step removes it.
+                // Products of rotations accumulate rounding; one polar step removes it.
                 if C::DIRECT {
                     for q in &mut self.state.q {
                         q.A = fourbar_math::so3::orthonormalise(&q.A);
@@ -302,13 +301,13 @@ impl<'m, C: Chart> Kinematics<'m, C> {
         self.factor();
         self.note_pivot();
         let mut last = f64::INFINITY;
-        // Large angles are known to their own rounding only, not to that of the mechanism.
+        // Large angles have the accuracy of their own rounding, not of that of the mechanism.
         let turned = self.state.turns.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
         let tolerance = self.tolerance + 0.25 * f64::EPSILON * L * turned;
         for k in 0..ITERATIONS {
             self.set.residual(&self.trial, &self.state.turns, t, &mut self.Phi);
             let worst = self.Phi.iter().fold(0.0_f64, |s, x| s.max(x.abs()));
-            // Closed to rounding after a correction: another one would change nothing.
+            // Closed to rounding after a correction: another one would have no effect.
             if k > 0 && self.correction.is_none() && last < 1e-3 * L && worst <= 20.0 * tolerance {
                 return self.accept(t, h);
             }
@@ -330,14 +329,14 @@ impl<'m, C: Chart> Kinematics<'m, C> {
             if C::SINGULAR && self.trial_points.iter().skip(1).any(|x| C::distance(x) < TOO_NEAR) {
                 break;
             }
-            // Converged by size, or at the rounding floor where corrections no longer fall.
+            // Converged by size, or at the rounding floor where corrections no longer decrease.
             if self.correction.is_some_and(|c| size < c) {
                 return self.accept(t, h);
             }
             if size <= 100.0 * tolerance || (size >= 0.5 * last && worst <= 1e3 * tolerance) {
                 return self.accept(t, h);
             }
-            // Slow convergence: the factor of the prediction is too far away.
+            // Slow convergence: the pose of the factor is too far away.
             if (self.plain || size > 0.05 * last) && k + 1 < ITERATIONS {
                 self.factor();
             }
@@ -372,7 +371,7 @@ impl<'m, C: Chart> Kinematics<'m, C> {
             let name = self.model.joints[k].name.clone();
             return Err(self.stuck(t, &format!("the axes of `{name}` would flip")));
         }
-        // A jump much larger than the motion itself is another branch of the mechanism.
+        // A displacement much larger than the motion itself indicates another branch of the mechanism.
         let (mut jump, mut motion) = (0.0_f64, 0.0_f64);
         for b in 0..self.trial.len() {
             let d = self.predicted[b].increment_to(&self.trial[b]);
@@ -395,7 +394,7 @@ impl<'m, C: Chart> Kinematics<'m, C> {
         self.set.jacobian(&self.state.q, &mut self.G);
         self.set.nu(t, &mut self.rhs);
         let mut slow = self.refine(Level::Velocity);
-        // Far from the prediction its factor refines too slowly, or not at all.
+        // Far from the prediction its factor converges too slowly, or not at all.
         if slow > SLOW {
             self.factor();
             self.note_pivot();
@@ -419,8 +418,8 @@ impl<'m, C: Chart> Kinematics<'m, C> {
         Ok(())
     }
 
-    /// Multipliers from the known motion; call before [`Kinematics::instant`]. `false` where dry friction and the loads it depends on
-    /// drive each other up indefinitely.
+    /// Multipliers from the known motion; call before [`Kinematics::instant`]. `false` if dry friction and the loads on which it depends
+    /// increase each other indefinitely.
     pub fn reactions(&mut self) -> bool {
         let mut last = f64::INFINITY;
         for round in 0..ROUNDS {
@@ -437,7 +436,7 @@ impl<'m, C: Chart> Kinematics<'m, C> {
         false
     }
 
-    /// Multipliers with the friction loads at hand.
+    /// Multipliers with the present friction loads.
     fn multipliers(&mut self) {
         let m = self.model;
         let s = &self.state;
@@ -505,14 +504,14 @@ impl<'m, C: Chart> Kinematics<'m, C> {
     }
 
     /// Solves `G y = rhs` for the velocities or accelerations `y` nearest to the last ones, with the factor in `schur` and the exact
-    /// Jacobian. Returns by how much a round reduced the error at worst; one or more where it failed.
+    /// Jacobian. Returns the worst error reduction factor of a round; one or more in case of failure.
     fn refine(&mut self, level: Level) -> f64 {
         let L = self.model.length;
         let y = match level {
             Level::Velocity => &mut self.state.v,
             Level::Acceleration => &mut self.a,
         };
-        // What comes to rest is measured by how it moved before.
+        // The scale of a motion that comes to rest is its previous motion.
         let rows = self.rhs.iter().fold(0.0_f64, |s, x| s.max(x.abs()));
         let mut size = rows;
         let (mut last, mut rate) = (f64::INFINITY, 0.0_f64);
@@ -524,7 +523,7 @@ impl<'m, C: Chart> Kinematics<'m, C> {
                 *x -= r;
                 worst = worst.max(x.abs());
             }
-            // At rest each step divides what is left of the motion by the accuracy of numbers, until nothing can be represented.
+            // At rest each step multiplies the remaining motion by the rounding unit, until it underflows.
             if worst <= 4.0 * f64::EPSILON * size || worst <= REST * L || (worst >= 0.5 * last && worst <= FLOOR * size) {
                 return rate;
             }
@@ -545,7 +544,7 @@ impl<'m, C: Chart> Kinematics<'m, C> {
     }
 }
 
-/// The diagnostic of a drive that ends.
+/// Error for a drive whose function ends.
 pub(crate) fn undefined_drive(name: &str, t: f64) -> Diagnostic {
     Diagnostic::new("S224", format!("`{name}` prescribes no finite value, speed or acceleration at t = {t:.6} s"))
         .name(name)
@@ -553,7 +552,7 @@ pub(crate) fn undefined_drive(name: &str, t: f64) -> Diagnostic {
         .help("its function of time ends or has a pole there: extend it, or end the run before (`t_end`)")
 }
 
-/// What is solved for.
+/// Unknowns of a solve.
 #[derive(Clone, Copy)]
 enum Level {
     Velocity,

@@ -1,6 +1,6 @@
 //! Multibody dynamics for mechanisms: rigid bodies, joints, closed loops, redundant constraints.
 //!
-//! Data flow in one direction: [`ModelSpec`] (the author's specification) -> [`Model`] (checked, immutable) -> assembly
+//! Data flow in one direction: [`ModelSpec`] (the user's specification) -> [`Model`] (checked, immutable) -> assembly
 //! ([`analysis::assembly`]) -> an analysis that advances a [`Configuration`] -> [`Trajectory`] (the results, in global coordinates).
 //!
 //! [`Simulation`] advances a mechanism in time; [`study::run`] runs a whole study; [`Evaluation`] computes accelerations,
@@ -43,7 +43,7 @@ pub mod structure;
 pub mod study;
 pub mod trajectory;
 
-// The engine's own parts: open to tests, benchmarks and the crates that explain results, and changed at will.
+// Internal parts of the engine: public for tests, benchmarks and the crates that explain results, without a stable interface.
 #[doc(hidden)]
 pub mod absolute;
 #[doc(hidden)]

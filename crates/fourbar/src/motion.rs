@@ -1,7 +1,7 @@
-//! The interface of a formulation for a run: a motion, and its instants in global coordinates.
+//! The interface between formulations and runs: a motion, and its instants in global coordinates.
 //!
-//! A formulation with its integrator implements [`Motion`]; [`crate::simulation`] drives it from time to
-//! time. Implicit ones are in [`crate::integrator::implicit`], explicit ones in [`crate::integrator::first_order`].
+//! A formulation with its integrator implements [`Motion`]; [`crate::simulation`] advances it between requested times. Implicit ones are in
+//! [`crate::integrator::implicit`], explicit ones in [`crate::integrator::first_order`].
 
 mod least_norm;
 mod poorly;
@@ -32,7 +32,7 @@ pub struct Reaction {
     pub torque: Vector3<f64>,
 }
 
-/// What a rigid contact does at an instant.
+/// Loads and slip of a rigid contact at an instant.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ContactLoad {
     /// Least gap, m.
@@ -60,7 +60,7 @@ impl ContactLoad {
     }
 }
 
-/// One instant in global terms: what every formulation hands over at output times.
+/// One instant in global terms, as returned by every formulation at output times.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Instant {
     /// Time.
@@ -88,13 +88,13 @@ pub struct Instant {
     pub work: f64,
     /// Largest residuals of position, velocity and acceleration constraints.
     pub errors: [f64; 3],
-    /// Whether reactions and efforts are to be filled in; where nobody examines them they stay zero and cost nothing.
+    /// Whether reactions and efforts are to be computed; otherwise they are zero.
     pub loaded: bool,
-    /// What events have made of the mechanism; `None` where it has none.
+    /// Changes of the mechanism by events; `None` if it has no events.
     pub switched: Option<Box<Switched>>,
 }
 
-/// What events have made of a mechanism at an instant.
+/// Changes of a mechanism by events, at an instant.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Switched {
     /// Energy lost at events so far, J.
@@ -105,25 +105,25 @@ pub struct Switched {
     pub limits: Vec<f64>,
     /// Friction that can stick: its force, its effort, and whether it sticks.
     pub frictions: Vec<(usize, f64, bool)>,
-    /// Coordinates of joints that are held by locks, limits or friction, and with which effort.
+    /// Joint coordinates that are held by locks, limits or friction, and the efforts that hold them.
     pub held: Vec<(usize, JointCoordinate, f64)>,
-    /// What rigid contacts push with.
+    /// Forces at rigid contacts.
     pub pushes: Vec<Push>,
 }
 
-/// A force at a place of contact.
+/// A contact force.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Push {
-    /// The body it acts on, and the one that it acts back on.
+    /// The body on which it acts, and the one with the opposite force.
     pub bodies: [usize; 2],
-    /// Where, world.
+    /// Point, world.
     pub at: Vector3<f64>,
     /// Force on the first body, world, N.
     pub force: Vector3<f64>,
 }
 
 impl Switched {
-    /// All forces on the bodies that act, and what holds coordinates; reactions and drives are not among them.
+    /// All forces acting on the bodies, including efforts that hold coordinates but without reactions and drives.
     pub fn applied(&self, model: &Model, x: &Plain<'_>, f: &mut [Wrench]) {
         for (f, b) in f.iter_mut().zip(&model.bodies) {
             *f = Wrench { F: model.gravity * b.mass, T: Vector3::zeros() };
@@ -134,7 +134,7 @@ impl Switched {
         };
         for (k, (_, force)) in model.forces.iter().enumerate().filter(|(k, _)| self.acting[*k]) {
             match (self.frictions.iter().find(|x| x.0 == k), force.sticks()) {
-                // What friction holds is among what is held.
+                // Sticking friction is included in the held coordinates.
                 (Some((_, _, true)), _) => {}
                 (Some((_, effort, false)), Some(s)) => along_joint(model, s.joint, s.coordinate(model), *effort, x, &mut add),
                 _ => force.wrench(model, x, &mut add),
@@ -152,7 +152,7 @@ impl Switched {
     }
 }
 
-/// What an effort along a coordinate of a joint does to its bodies.
+/// Effect of an effort along a joint coordinate on the bodies of the joint.
 fn along_joint(
     model: &Model,
     joint: usize,
@@ -172,7 +172,7 @@ fn along_joint(
 }
 
 impl Instant {
-    /// Becomes another instant of the same mechanism, but for what events have made of it.
+    /// Copies another instant of the same mechanism, except for changes by events.
     pub fn take_over(&mut self, other: &Self) {
         (self.t, self.work, self.errors, self.loaded) = (other.t, other.work, other.errors, other.loaded);
         self.q.clone_from(&other.q);
@@ -186,7 +186,7 @@ impl Instant {
         self.contacts.clone_from(&other.contacts);
     }
 
-    /// An instant at a configuration, accelerations and reactions still zero.
+    /// An instant at a configuration, with zero accelerations and reactions.
     pub fn new(model: &Model, at: &Configuration) -> Self {
         Self {
             t: at.t,
@@ -211,13 +211,13 @@ impl Instant {
         Configuration { t: self.t, q: self.q.clone(), v: self.v.clone(), turns: self.turns.clone(), z: self.z.clone() }
     }
 
-    /// The state that forces read; `loads` are those of [`Instant::loads`], empty where dry friction does not matter.
+    /// The state for the force laws; `loads` are those of [`Instant::loads`], empty if dry friction is not needed.
     pub fn plain<'a>(&'a self, loads: &'a [f64]) -> Plain<'a> {
         Plain { t: self.t, q: &self.q, v: &self.v, turns: &self.turns, loads, z: &self.z }
     }
 
-    /// Forces across the joints in which dry friction acts, N, from their reactions; zero for the others. Behind the joints the normal
-    /// forces of spots that slide.
+    /// Forces across the joints with dry friction, N, from their reactions; zero for the others. The normal forces of sliding spots follow
+    /// after the joints.
     pub fn loads(&self, model: &Model, out: &mut [f64]) {
         for (_, f) in &model.forces {
             if let Force::Rub(rub) = f
@@ -238,7 +238,7 @@ impl Instant {
         self.constraints[model.bare.len() + rolling].force.dot(&spot.touch(&first, &second).n)
     }
 
-    /// For a checkpoint: numbers to the bit.
+    /// For a checkpoint: numbers are preserved exactly.
     pub(crate) fn save(&self) -> Value {
         let three = |x: &Vector3<f64>| [x.x, x.y, x.z];
         let wrenches = |list: &[Reaction]| list.iter().flat_map(|w| [three(&w.force), three(&w.torque)]).flatten().collect::<Vec<f64>>();
@@ -250,7 +250,7 @@ impl Instant {
         })
     }
 
-    /// Takes back what [`Instant::save`] gave; `None` where its sizes do not fit.
+    /// Restores the result of [`Instant::save`]; `None` if its sizes do not fit.
     pub(crate) fn restore(&mut self, model: &Model, saved: &Value) -> Option<()> {
         let at = Configuration::restored(model, &saved["state"])?;
         let [a, reactions, efforts, constraints, errors] =
@@ -277,19 +277,19 @@ impl Instant {
     }
 }
 
-/// Turns multipliers of a constraint set into reactions of joints and efforts of drives.
+/// Converts multipliers of a constraint set into reactions of joints and efforts of drives.
 #[derive(Clone, Debug)]
 pub struct Loads {
     /// For each joint, its constraint in the set.
     joints: Vec<Option<usize>>,
     /// For each drive, its row in the set and the factor of its effort.
     drives: Vec<Option<(usize, f64)>>,
-    /// Bare constraints and rolling elements: their place in [`Instant::constraints`], their constraint in the set, the slot of the
-    /// body, and the point on it at which the torque is taken; `None` where it is the contact, at which there is none.
+    /// Bare constraints and rolling elements: their place in [`Instant::constraints`], their constraint in the set, the slot of the body,
+    /// and the reference point of the torque on it; `None` for the contact point, at which the torque is zero.
     others: Vec<(usize, usize, usize, Option<Vector3<f64>>)>,
 }
 
-/// Force across the axis of a joint, N, from its reaction: the load that dry friction follows.
+/// Force across the axis of a joint, N, from its reaction: the load for dry friction.
 pub fn load_across(model: &Model, joint: usize, q: &[Pose], w: &Reaction) -> f64 {
     let j = &model.joints[joint];
     let z = q[j.bodies[0].index()].A * j.F.axis(2);
@@ -297,7 +297,7 @@ pub fn load_across(model: &Model, joint: usize, q: &[Pose], w: &Reaction) -> f64
 }
 
 impl Loads {
-    /// For a model whose multipliers follow `set`.
+    /// For a model with the multipliers of `set`.
     pub fn new(model: &Model, set: &ConstraintSet) -> Self {
         let mut joints = vec![None; model.joints.len()];
         let mut drives = vec![None; model.drives.len()];
@@ -327,7 +327,7 @@ impl Loads {
         self.wrench(model, set, joint, q, &lambda[set.row_start[c]..set.row_start[c + 1]])
     }
 
-    /// The same from the multipliers of the joint alone.
+    /// The same from the multipliers of the joint only.
     fn wrench(&self, model: &Model, set: &ConstraintSet, joint: usize, q: &[Pose], own: &[f64]) -> Reaction {
         let Some(c) = self.joints[joint] else { return Reaction::default() };
         let j = &model.joints[joint];
@@ -358,19 +358,19 @@ impl Loads {
     }
 }
 
-/// A singular position that was met.
+/// A singular position that was encountered.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Singular {
     /// When.
     pub time: f64,
-    /// Square of the distance from it that was left in the search, relative to that of its surroundings.
+    /// Square of the smallest distance from it found in the search, relative to that of its surroundings.
     pub pivot: f64,
     /// Joints and drives whose rows become dependent.
     pub joints: Vec<String>,
 }
 
 impl Singular {
-    /// The list that was written as JSON.
+    /// Restores the list from JSON.
     pub fn restored(list: &Value) -> Vec<Self> {
         let number = |v: &Value| v.as_f64().unwrap_or(f64::NAN);
         let names =
@@ -380,29 +380,29 @@ impl Singular {
     }
 }
 
-/// What a run has to say besides its instants.
+/// Results of a run besides its instants.
 #[derive(Clone, Debug, Default)]
 pub struct Outcome {
     /// Work counts by name.
     pub work: Vec<(&'static str, f64)>,
-    /// What was chosen or happened, in words.
+    /// Choices and events, as text.
     pub notes: Vec<String>,
     /// Warnings.
     pub warnings: Vec<Diagnostic>,
-    /// Singular positions met.
+    /// Singular positions encountered.
     pub singular: Vec<Singular>,
 }
 
-/// Figures that describe a motion and count nothing.
+/// Numbers that describe a motion and are not counts.
 const SIZES: [&str; 5] = ["order", "coordinates", "constraints", "tree_levels", "step"];
 
-/// What a mean is taken over.
+/// Quantity over which a mean is taken.
 fn basis(name: &str) -> &'static str {
     if name == "mean_iterations" { "evaluations" } else { "steps" }
 }
 
-/// Adds the work of one stretch of a run to that of another: counts are summed, means weighted by what they are taken over, and of the largest
-/// values and of sizes the larger is kept.
+/// Adds the work of one section of a run to that of another: counts are summed, means are weighted by their numbers of samples, and of
+/// maxima and sizes the larger one is kept.
 pub fn add_work(sum: &mut Vec<(&'static str, f64)>, more: Vec<(&'static str, f64)>) {
     let of = |list: &[(&'static str, f64)], name: &str| list.iter().find(|(known, _)| *known == name).map_or(0.0, |(_, n)| *n);
     let before = sum.clone();
@@ -422,49 +422,49 @@ pub fn add_work(sum: &mut Vec<(&'static str, f64)>, more: Vec<(&'static str, f64
     }
 }
 
-/// A formulation with its integrator, in motion.
+/// The motion of a mechanism, computed by a formulation with its integrator.
 pub trait Motion: Send {
     /// The end of the last accepted step.
     fn t(&self) -> f64;
-    /// Allows the motion to end with a diagnostic where forces turn out to be stiff, because a method is at hand that continues with far less
-    /// work.
+    /// Permits the motion to end with a diagnostic if forces turn out to be stiff, because another method can continue with far less work.
     fn give_way(&mut self) {}
-    /// Up to where steps may pass the times that are requested; a time beyond ends a step. At first that is the end of the study.
+    /// Sets the time up to which steps may pass the requested times; a requested time beyond it ends a step. Initially it is the end of the
+    /// study.
     fn run_ahead(&mut self, until: f64);
-    /// Moves until `t` is reached or passed; `false` where `go_on`, asked now and then, says stop.
+    /// Advances until `t` is reached or passed; `false` if `go_on`, which is called regularly, returns `false`.
     fn advance(&mut self, t: f64, go_on: &mut dyn FnMut(f64) -> bool) -> Result<bool, Diagnostic>;
     /// The state at `t`, which is the start, the end of the last step or inside it.
     fn instant(&mut self, t: f64, out: &mut Instant) -> Result<(), Diagnostic>;
-    /// Time, poses and counted angles at the end of the last step, where instants are corrected before they are handed over.
+    /// Time, poses and counted angles at the end of the last step, if instants are corrected before they are returned.
     fn own_state(&self) -> Option<(f64, &[Pose], &[f64])> {
         None
     }
-    /// Poses, velocities, counted angles and auxiliaries at the end of the last step, to its own error and without all else that an
-    /// instant has; `false` where they are not at hand.
+    /// Poses, velocities, counted angles and auxiliary variables at the end of the last step, with the error of the step and without the
+    /// other data of an instant; `false` if they are not available.
     fn glance(&mut self, out: &mut Configuration) -> bool {
         let _ = out;
         false
     }
-    /// Replaces the inputs, their slopes and the states at `t`, which is the end of the last step or the start: later steps continue
-    /// with `z`. `false` where that cannot be done in flight, and another motion has to be started.
+    /// Replaces the inputs, their slopes and the states at `t`, which is the end of the last step or the start: later steps continue with
+    /// `z`. `false` if this is impossible during the motion, and a new motion has to be started.
     fn set_auxiliaries(&mut self, t: f64, z: &[f64]) -> Result<bool, Diagnostic>;
-    /// Adds what there is to say at the end.
+    /// Adds results at the end of the run.
     fn report(&mut self, outcome: &mut Outcome);
-    /// Everything needed to continue, numbers to the bit.
+    /// All data needed to continue, with numbers preserved exactly.
     fn save(&self) -> Value;
-    /// Continues from what was saved with the same model and settings.
+    /// Continues from saved data with the same model and settings.
     fn restore(&mut self, saved: &Value) -> Result<(), Diagnostic>;
 }
 
-/// What happens on the way of [`drive`].
+/// Callbacks of [`drive`].
 pub enum Event<'a> {
-    /// Between output times: may it continue?
+    /// Between output times: whether to continue.
     Asked(f64),
     /// An output time: its number, the instant, and the motion itself.
     At(usize, &'a mut Instant, &'a dyn Motion),
 }
 
-/// Moves from output time to output time; `false` where `event` said stop.
+/// Advances between output times; `false` if `event` stopped the run.
 pub fn drive(
     motion: &mut dyn Motion,
     outputs: impl Iterator<Item = (usize, f64)>,
@@ -483,7 +483,7 @@ pub fn drive(
     Ok(true)
 }
 
-/// The same at the output times of a study, through the changes of its inputs on the way.
+/// The same at the output times of a study, including the planned changes of its inputs.
 pub fn drive_planned(
     model: &Model,
     motion: &mut dyn Motion,
@@ -526,7 +526,7 @@ pub fn drive_planned(
 
 pub use fourbar_model::state::numbers;
 
-/// The diagnostic of a checkpoint that does not fit.
+/// Error for a checkpoint that does not fit.
 pub fn bad_checkpoint(what: &str) -> Diagnostic {
     Diagnostic::new("S240", format!("the checkpoint cannot be used: {what}"))
         .help("resume with the same mechanism file and options, or start again")

@@ -1,26 +1,25 @@
-//! The one workspace for everything that solves with the constraints in a metric of the bodies: with the Jacobian `G` of a pose, inverse
-//! weights `W^-1` and `S = scale G W^-1 G^T + mu` factored, corrections of poses and velocities are `W^-1 G^T S^-1 (G v - nu)`,
-//! accelerations and multipliers come from the same factor, self-stresses are what `mu S^-1` leaves, and dependent rows are those
-//! whose pivots vanish.
+//! The common workspace for solving with the constraints in a metric of the bodies: with the Jacobian `G` of a pose, inverse weights `W^-1`
+//! and `S = scale G W^-1 G^T + mu` factored, corrections of poses and velocities are `W^-1 G^T S^-1 (G v - nu)`, accelerations and
+//! multipliers come from the same factor, self-stresses are preserved by `mu S^-1`, and dependent rows are those with vanishing pivots.
 //!
-//! Constraints are handed in, so that whoever owns them can choose their pieces (tables, curves) between calls.
+//! Constraints are passed as arguments, so that their owner can choose their pieces (tables, curves) between calls.
 
 use crate::constraint::ConstraintSet;
 use crate::schur::{InverseMass, Schur};
 use crate::state::{Pose, Twist, Wrench};
 
-/// Constraints in a metric of the bodies, with what solving for them needs; nothing is allocated but for the pattern of the factor.
+/// Constraints in a metric of the bodies, with the data for solving; nothing is allocated except the pattern of the factor.
 #[derive(Clone, Debug)]
 pub struct Projector {
     /// The factored matrix, with the Jacobian it was formed from.
     pub schur: Schur,
     /// Inverse weights of the bodies.
     pub inverse: Vec<InverseMass>,
-    /// Multiplies the weights, so that pivots and shifts are of the order of one.
+    /// Factor of the weights, so that pivots and shifts are of the order of one.
     pub scale: f64,
     /// Right-hand sides and solutions on the rows.
     pub x: Vec<f64>,
-    /// What multipliers do to the bodies.
+    /// Effect of multipliers on the bodies.
     pub wrench: Vec<Wrench>,
     /// Increments of the bodies.
     pub dq: Vec<Twist>,
@@ -40,7 +39,7 @@ impl Projector {
         }
     }
 
-    /// The same with the mean weight of the bodies that move as unit.
+    /// The same with the mean weight of the moving bodies as unit.
     pub fn scaled(set: &ConstraintSet, inverse: Vec<InverseMass>) -> Self {
         let scale = mean_weight(&inverse);
         Self { scale, ..Self::new(set, inverse) }
@@ -52,7 +51,7 @@ impl Projector {
         self.factor_rows(mu);
     }
 
-    /// Factors with the Jacobian that is in the factor already.
+    /// Factors with the Jacobian already stored in the factor.
     pub fn factor_rows(&mut self, mu: f64) {
         self.schur.factor(&self.inverse, self.scale, mu);
     }
@@ -62,8 +61,8 @@ impl Projector {
         self.schur.solve(&mut self.x);
     }
 
-    /// What the multipliers in `x` do to the bodies, `G^T x`, into `wrench`; gives the largest force, or torque divided by `length`, on
-    /// a body that moves.
+    /// Effect of the multipliers in `x` on the bodies, `G^T x`, into `wrench`; returns the largest force, or torque divided by `length`, on
+    /// a moving body.
     pub fn load(&mut self, set: &ConstraintSet, length: f64) -> f64 {
         self.wrench.fill(Wrench::zero());
         set.add_transposed(&self.schur.G, &self.x, 1.0, &mut self.wrench);
@@ -90,13 +89,13 @@ impl Projector {
         set.multiply(&self.schur.G, v, &mut self.x);
     }
 
-    /// `G dq` into `x`: what the increments change the rows by.
+    /// `G dq` into `x`: the change of the rows by the increments.
     pub fn rates_of_increments(&mut self, set: &ConstraintSet) {
         set.multiply(&self.schur.G, &self.dq, &mut self.x);
     }
 
-    /// One filter of the multipliers in `x` towards self-stresses, `mu S^-1 x`, which leaves what loads no body and takes nearly all from
-    /// everything else; gives the load that is left, as [`Projector::load`] measures it.
+    /// One filter of the multipliers in `x` towards self-stresses, `mu S^-1 x`, which preserves self-stresses and nearly removes all other
+    /// components; returns the remaining load, in the measure of [`Projector::load`].
     pub fn filter(&mut self, set: &ConstraintSet, mu: f64, length: f64) -> f64 {
         self.x.iter_mut().for_each(|x| *x *= mu);
         self.solve();
@@ -108,8 +107,8 @@ impl Projector {
         self.x.iter().fold(0.0_f64, |s, x| s.max(x.abs()))
     }
 
-    /// Names of the joints and drives whose rows depend on each other, by inverse iteration from the weakest row; rows that always depend
-    /// on others do not count. Overwrites `x`.
+    /// Names of the joints and drives whose rows depend on each other, by inverse iteration from the weakest row; permanently dependent
+    /// rows are ignored. Overwrites `x`.
     pub fn dependent_names(&mut self, set: &ConstraintSet, permanent: &[bool], row: usize) -> Vec<String> {
         if self.x.is_empty() {
             return Vec::new();
@@ -130,13 +129,13 @@ impl Projector {
     }
 }
 
-/// The mean weight of bodies that move, as translations count it.
+/// The mean weight of the moving bodies for translations.
 fn mean_weight(inverse: &[InverseMass]) -> f64 {
     let moving = inverse.iter().filter(|w| w.m > 0.0).count().max(1) as f64;
     moving / inverse.iter().map(|w| w.m).sum::<f64>().max(f64::MIN_POSITIVE)
 }
 
-/// Largest size in a list; not a number where one of them is none, which a plain maximum would hide.
+/// Largest magnitude in a list; NaN if any entry is NaN, which a plain maximum would hide.
 pub fn largest(x: &[f64]) -> f64 {
     let (most, sum) = x.iter().fold((0.0_f64, 0.0), |(m, s), x| (m.max(x.abs()), s + x));
     if sum.is_nan() { f64::NAN } else { most }

@@ -1,4 +1,4 @@
-//! A small repeatable source of numbers, so that the same file gives the same bits.
+//! A small reproducible generator of random numbers, so that the same file gives bitwise the same results.
 
 use crate::state::{Pose, Twist};
 use nalgebra::Vector3;

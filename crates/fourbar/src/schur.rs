@@ -1,11 +1,10 @@
 //! The constraint equations reduced to the joints: `S = Phi_q W^-1 Phi_q^T + mu`, sparse, factored on a fixed pattern.
 //!
-//! Assembly, velocity projection, kinematics and index-1 dynamics all solve with it; `W` is the mass matrix with a floor
-//! under the rotational inertia of particles and thin rods. `mu` makes redundant rows harmless: the solution is then the one of
-//! minimum norm to within `mu`.
+//! Assembly, velocity projection, kinematics and index-1 dynamics all solve with it; `W` is the mass matrix with a floor under the
+//! rotational inertia of particles and thin rods. `mu` permits redundant rows: the solution then has minimum norm to within `mu`.
 //!
-//! A body with very many constraints would make all of them meet in S. Its term `G C C^T G^T`, with `C C^T` its inverse weight, is therefore
-//! omitted from S, and the body becomes a node of its own beside the constraints, coupled with them by `G C`.
+//! A body with very many constraints would couple all of them in S. Its term `G C C^T G^T`, with `C C^T` its inverse weight, is therefore
+//! omitted from S, and the body becomes a separate node in addition to the constraints, coupled with them by `G C`.
 
 use crate::constraint::ConstraintSet;
 use crate::hubs::Hubs;
@@ -32,8 +31,8 @@ impl InverseMass {
     }
 }
 
-/// Masses below this share of the heaviest body they are connected with count as that share where they only weigh changes of a
-/// pose or a velocity: what closes a loop is then lost to rounding at no mass ratio, and the nearest state changes by this share.
+/// Masses below this fraction of the heaviest connected body are raised to it if they only weight changes of a pose or a velocity: then the
+/// closure of loops is not lost to rounding at any mass ratio, and the nearest state changes by this fraction.
 const LIGHT: f64 = 1e-7;
 
 /// Inverse masses of all bodies. The inertia of a body is raised to `floor` times `m L^2` where it is smaller.
@@ -41,14 +40,14 @@ pub fn inverse_masses(model: &Model, floor: f64) -> Vec<InverseMass> {
     inverse_of(model, floor, |b| model.bodies[b].mass)
 }
 
-/// Inverse weights that measure how far a mechanism moves: [`inverse_masses`] with a floor under masses that are negligible beside
-/// those they are connected with.
+/// Inverse weights for the distance between configurations: [`inverse_masses`] with a lower bound for masses that are negligible compared
+/// with connected ones.
 pub fn inverse_weights(model: &Model, floor: f64) -> Vec<InverseMass> {
     let extremes = lightest_and_heaviest(model);
     inverse_of(model, floor, |b| model.bodies[b].mass.max(LIGHT * model.bodies[extremes[b][1]].mass))
 }
 
-/// By body, the lightest and the heaviest of the bodies that constraints connect it with, ground aside.
+/// For each body, the lightest and the heaviest of the bodies connected with it by constraints, without ground.
 pub fn lightest_and_heaviest(model: &Model) -> Vec<[usize; 2]> {
     let n = model.bodies.len();
     let mut parts = Groups::new(n);
@@ -84,7 +83,7 @@ fn inverse_of(model: &Model, floor: f64, mass: impl Fn(usize) -> f64) -> Vec<Inv
         .collect()
 }
 
-/// Weights that count translations and L times rotations alike for every body that can move.
+/// Weights that count translations and L times rotations equally for every moving body.
 pub fn unit_weights(model: &Model) -> Vec<InverseMass> {
     let L2 = model.length * model.length;
     model
@@ -101,7 +100,7 @@ pub fn unit_weights(model: &Model) -> Vec<InverseMass> {
 fn inverse_inertia(J: &Matrix3<f64>, floor: f64) -> Matrix3<f64> {
     let e = SymmetricEigen::new(*J);
     if e.eigenvalues.min() > floor {
-        // The plain inverse keeps diagonal tensors diagonal to the bit.
+        // The general inverse keeps diagonal tensors exactly diagonal.
         if let Some(inverse) = J.try_inverse() {
             return inverse;
         }
@@ -110,14 +109,14 @@ fn inverse_inertia(J: &Matrix3<f64>, floor: f64) -> Matrix3<f64> {
     e.eigenvectors * Matrix3::from_diagonal(&d) * e.eigenvectors.transpose()
 }
 
-/// One product `G_a W^-1 G_b^T` that goes into a block of S.
+/// One product `G_a W^-1 G_b^T` in a block of S.
 #[derive(Clone, Copy, Debug)]
 struct Product {
     /// Start of G_a (rows of the block), and its number of rows.
     a: (u32, u32),
     /// Start of `G_b W^-1` (columns of the block) among those of the body, and its number of rows.
     b: (u32, u32),
-    /// Where the block is stored.
+    /// Position of the block in storage.
     target: u32,
 }
 
@@ -151,17 +150,17 @@ impl Product {
 struct Coupling {
     /// The body.
     body: usize,
-    /// Start of its block in `G`, its number of rows, and the first of them.
+    /// Start of its block in `G`, its number of rows, and the first row.
     start: usize,
     rows: usize,
     row: usize,
-    /// Where the block is stored, and whether the constraint gives its rows.
+    /// Position of the block in storage, and whether the constraint gives its rows.
     target: usize,
     rows_first: bool,
 }
 
-/// The factored constraint matrix. Its pattern is built when it is formed for the first time: a mechanism that starts closed never needs
-/// it for its assembly.
+/// The factored constraint matrix. Its pattern is built when it is first formed: a mechanism that starts closed does not need it for its
+/// assembly.
 #[derive(Clone, Debug)]
 pub struct Schur {
     built: Option<Built>,
@@ -175,20 +174,20 @@ pub struct Schur {
     pub G: Vec<f64>,
 }
 
-/// Pattern and order, with what is factored.
+/// Pattern and order, with the matrix and its factor.
 #[derive(Clone, Debug)]
 struct Built {
     solver: BlockSolver,
-    /// Blocks of each body that is no hub, its products, and where both end.
+    /// Blocks of each body that is not a hub, its products, and the ends of both.
     listed: Vec<(u32, u32)>,
     products: Vec<Product>,
     ends: Vec<(usize, u32, u32)>,
-    /// `G W^-1` of the body in work.
+    /// `G W^-1` of the present body.
     Y: Vec<f64>,
-    /// Couplings with hubs, and where the blocks of these are stored.
+    /// Couplings with hubs, and storage positions of the blocks of hubs.
     couplings: Vec<Coupling>,
     own: Vec<usize>,
-    /// What hubs add to the diagonal, by row; empty without hubs. Written by `form`.
+    /// Contributions of hubs to the diagonal, by row; empty without hubs. Written by `form`.
     hidden: Vec<f64>,
     /// Right-hand side with the rows of hubs; empty without hubs.
     wide: Vec<f64>,
@@ -262,7 +261,7 @@ impl Built {
         Self { solver: BlockSolver::new(pattern), listed, products, ends, Y, couplings, own, hidden, wide }
     }
 
-    /// Writes the nodes of hubs and what they are coupled with.
+    /// Writes the nodes of hubs and their couplings.
     fn couple(&mut self, inverse: &[InverseMass], scale: f64, G: &[f64]) {
         self.hidden.fill(0.0);
         let S = self.solver.values_mut();
@@ -288,7 +287,7 @@ impl Built {
     }
 }
 
-/// Lower triangle whose product with its transpose is a matrix without negative eigenvalues.
+/// Lower triangular matrix whose product with its transpose is the given positive semidefinite matrix.
 fn root(A: &Matrix3<f64>) -> Matrix3<f64> {
     let mut L = Matrix3::zeros();
     for j in 0..3 {
@@ -338,7 +337,7 @@ impl Schur {
         out.iter_mut().zip(hidden).for_each(|(x, y)| *x += *y);
     }
 
-    /// Factors what [`Schur::form`] left.
+    /// Factors the matrix formed by [`Schur::form`].
     pub fn factor_formed(&mut self) {
         let Built { solver, hidden, .. } = self.built();
         solver.factor_beside(hidden);
@@ -357,7 +356,7 @@ impl Schur {
             let mut rows = Y.chunks_exact_mut(6);
             for &(start, length) in &listed[from..to as usize] {
                 let g = G[start as usize..(start + length) as usize].chunks_exact(6);
-                // In this order: the one that may end first leaves none of the other behind.
+                // In this order: if the first iterator ends, no element of the second is consumed.
                 for (g, y) in g.zip(&mut rows) {
                     y[0] = m * g[0];
                     y[1] = m * g[1];
@@ -388,7 +387,7 @@ impl Schur {
         b.copy_from_slice(&wide[..b.len()]);
     }
 
-    /// Pivots relative to the diagonal, by row; near zero for rows that depend on others.
+    /// Pivots relative to the diagonal, by row; near zero for dependent rows.
     pub fn pivots(&self) -> &[f64] {
         self.built.as_ref().map_or(&[], |b| &b.solver.pivots()[..b.solver.pattern().rows() - 6 * b.own.len()])
     }

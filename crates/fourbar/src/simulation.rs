@@ -1,8 +1,8 @@
 //! Step-by-step simulation of an assembled mechanism.
 //!
-//! A [`Simulation`] owns its model and knows no end. It is at one time, the present; [`Simulation::advance`] moves it to a later one,
-//! [`Simulation::snapshot`] states where everything is, [`Simulation::set_state`] puts it elsewhere, [`Simulation::save`] keeps it.
-//! Kinematics and every formulation are moved by the same few calls, and runs, pages and comparisons are written on them.
+//! A [`Simulation`] owns its model and has no end time. It is at a current time; [`Simulation::advance`] moves it to a later one,
+//! [`Simulation::snapshot`] returns its current positions and loads, [`Simulation::set_state`] sets another state, [`Simulation::save`]
+//! stores it. Kinematics and every formulation use the same few calls, on which runs, pages and comparisons are built.
 
 mod inputs;
 
@@ -41,18 +41,18 @@ self_cell::self_cell!(
     }
 );
 
-/// A mechanism that is held at a time and can be moved on.
+/// A mechanism at a current time that can be advanced.
 ///
-/// Of its study it takes formulation, integrator, step, tolerance and options; the end is not its concern and only gives the unit of
-/// time in which velocities are weighed. It may be sent to another thread.
+/// It uses formulation, integrator, step, tolerance and options of its study; the end of the study only gives the unit of time that scales
+/// velocities. It may be sent to another thread.
 pub struct Simulation {
     mover: Mover,
     study: Study,
 }
 
-/// What moves a mechanism in the hand.
+/// Engine of a simulation.
 enum Mover {
-    /// One engine all the way.
+    /// One engine for the whole motion.
     Smooth(Held),
     /// Engines from event to event.
     Eventful(Box<Eventful>),
@@ -103,17 +103,17 @@ impl Simulation {
         }
     }
 
-    /// The settings it was made with.
+    /// The settings of the simulation.
     pub fn study(&self) -> &Study {
         &self.study
     }
 
-    /// The present, in seconds.
+    /// The current time, in seconds.
     pub fn t(&self) -> f64 {
         self.now().t
     }
 
-    /// What moves the mechanism: formulation, integrator, and why they were chosen.
+    /// The formulation and integrator in use, and why they were chosen.
     pub fn chosen(&self) -> Chosen {
         match &self.mover {
             Mover::Smooth(held) => held.with_dependent(|_, engine| engine.chosen().clone()),
@@ -121,7 +121,7 @@ impl Simulation {
         }
     }
 
-    /// Whether kinematics or dynamics moves it.
+    /// Whether the motion is computed by kinematics or dynamics.
     pub fn analysis(&self) -> Analysis {
         match &self.mover {
             Mover::Smooth(held) => held.with_dependent(|_, engine| engine.analysis()),
@@ -129,7 +129,7 @@ impl Simulation {
         }
     }
 
-    /// The present as numbers in the order of the elements, for a [`crate::trajectory::Recorder`].
+    /// The current instant as numbers in the order of the elements, for a [`crate::trajectory::Recorder`].
     pub fn instant(&self) -> &Instant {
         self.now()
     }
@@ -138,7 +138,7 @@ impl Simulation {
         self.mover.now()
     }
 
-    /// What events, limits and friction that sticks have done so far.
+    /// Events, limit contacts and sticking so far.
     pub fn events(&self) -> &[Happened] {
         match &self.mover {
             Mover::Smooth(_) => &[],
@@ -146,7 +146,7 @@ impl Simulation {
         }
     }
 
-    /// Whether an event has ended the motion: the present stays where it is.
+    /// Whether an event has ended the motion: the current time then no longer changes.
     pub fn ended(&self) -> bool {
         matches!(&self.mover, Mover::Eventful(e) if e.ended())
     }
@@ -159,7 +159,7 @@ impl Simulation {
         }
     }
 
-    /// The mechanism in the mode that events, limits and friction have left it in; everything is as in the file where there are none.
+    /// The mechanism in the mode that results from events, limits and friction; without these, as in the file.
     pub fn in_mode(&self) -> InMode {
         match &self.mover {
             Mover::Smooth(held) => InMode::of_file(held.borrow_owner()),
@@ -167,13 +167,13 @@ impl Simulation {
         }
     }
 
-    /// Moves to a time that is not before the present; every time that is requested ends a step. Where an event ends the motion the present
-    /// stays before that time, see [`Simulation::ended`].
+    /// Advances to a time not before the current one; every requested time ends a step. If an event ends the motion the current time stays
+    /// before the requested one, see [`Simulation::ended`].
     pub fn advance(&mut self, t: f64) -> Result<(), Diagnostic> {
         self.advance_while(t, &mut |_| true).map(|_| ())
     }
 
-    /// The same, asking now and then whether it may continue. Where not, it returns `false` and the present stays what it was.
+    /// The same, with regular calls of `go_on`. If this returns `false`, so does the function, and the current state is unchanged.
     pub fn advance_while(&mut self, t: f64, go_on: &mut dyn FnMut(f64) -> bool) -> Result<bool, Diagnostic> {
         if !t.is_finite() {
             let message = format!("the time to move to is {}; it must be a finite number", number(t));
@@ -191,7 +191,7 @@ impl Simulation {
         }
     }
 
-    /// One step of the integrator, as large as its tolerance or the fixed step allows; gives its size.
+    /// One step of the integrator, as large as its tolerance or the fixed step allows; returns its size.
     pub fn step(&mut self) -> Result<f64, Diagnostic> {
         let from = self.t();
         match &mut self.mover {
@@ -201,8 +201,8 @@ impl Simulation {
         Ok(self.t() - from)
     }
 
-    /// Lets steps pass the times that are requested, up to a time before which nothing will be changed: instants in between are
-    /// interpolated, which is quicker where they are close together.
+    /// Permits steps to pass requested times, up to a time before which there will be no changes: instants in between are interpolated,
+    /// which is faster if they are close together.
     pub fn run_ahead(&mut self, until: f64) {
         match &mut self.mover {
             Mover::Smooth(held) => held.with_dependent_mut(|_, engine| engine.run_ahead(until)),
@@ -210,7 +210,7 @@ impl Simulation {
         }
     }
 
-    /// Where everything is at present, how it moves, and what the joints carry.
+    /// Current positions, velocities and joint loads.
     pub fn snapshot(&self) -> Snapshot<'_> {
         Snapshot::new(self.model(), Cow::Borrowed(self.now()))
     }
@@ -225,23 +225,23 @@ impl Simulation {
         Ok(Snapshot::new(self.model(), Cow::Owned(at)))
     }
 
-    /// The state at present, the same for every formulation.
+    /// The current state, in the same form for every formulation.
     pub fn state(&self) -> Configuration {
         self.now().configuration()
     }
 
-    /// Goes on from another state, at any time. It must be consistent: its joints closed, its velocities fitting.
+    /// Continues from another state, at any time. It must be consistent: its joints closed, its velocities compatible.
     pub fn set_state(&mut self, state: &Configuration) -> Result<(), Diagnostic> {
         assembly::fits(self.model(), state)?;
         self.inputs_fit(state)?;
         self.put(state)
     }
 
-    /// Goes on from the consistent state nearest to another one, at any time.
+    /// Continues from the consistent state nearest to another one, at any time.
     pub fn assemble_state(&mut self, state: &Configuration) -> Result<(), Diagnostic> {
         assembly::fits(self.model(), state)?;
         self.inputs_fit(state)?;
-        // What the author asked of the start alone does not hold elsewhere.
+        // Requirements of the file for the start only do not apply here.
         let mut model = Model::clone(self.model());
         model.hold.clear();
         model.start.clear();
@@ -256,7 +256,7 @@ impl Simulation {
         }
     }
 
-    /// Everything needed to continue from here, as text; numbers survive to the bit.
+    /// All data needed to continue from here, as text; numbers are preserved exactly.
     pub fn save(&self) -> String {
         match &self.mover {
             Mover::Smooth(held) => held.with_dependent(|_, engine| engine.save()).to_string(),
@@ -264,7 +264,7 @@ impl Simulation {
         }
     }
 
-    /// Returns to what [`Simulation::save`] gave, for the same mechanism and study.
+    /// Restores the result of [`Simulation::save`], for the same mechanism and study.
     pub fn restore(&mut self, saved: &str) -> Result<(), Diagnostic> {
         let v = serde_json::from_str(saved).map_err(|_| bad_checkpoint("it is not complete"))?;
         match &mut self.mover {
@@ -273,7 +273,7 @@ impl Simulation {
         }
     }
 
-    /// Ends it: what was done on the way, in words and numbers, and the judgement on its energy.
+    /// Ends the simulation: returns the report of the motion, and the verdict on its energy.
     pub fn finish(mut self) -> Result<Report, study::Failed> {
         let (report, failure) = match &mut self.mover {
             Mover::Smooth(held) => held.with_dependent_mut(|_, engine| engine.finish(false, None)),
@@ -286,7 +286,7 @@ impl Simulation {
     }
 }
 
-/// The inputs of a study, none of which may be a table: a simulation is told of changes when they come.
+/// The inputs of a study, none of which may be a table: changes during a simulation are set by the caller.
 fn steady(study: &Study) -> Result<Vec<(String, Course)>, Diagnostic> {
     match study.inputs.iter().find(|(_, c)| matches!(c, Course::Table { .. })) {
         None => Ok(study.inputs.clone()),
@@ -303,8 +303,9 @@ impl std::fmt::Debug for Simulation {
 }
 
 impl Simulation {
-    /// Evaluates the mechanism at the present state: matrices, free motions, inverse dynamics. What events have taken out is not there, and what
-    /// a lock, a limit or friction holds is held by a drive behind those of the file; [`Simulation::in_mode`] has the names of the file.
+    /// Evaluates the mechanism at the current state: matrices, free motions, inverse dynamics. Elements removed by events are absent, and
+    /// coordinates held by a lock, a limit or friction have drives after those of the file; [`Simulation::in_mode`] converts to the names
+    /// of the file.
     ///
     /// ```
     /// use fourbar::simulation::Simulation;

@@ -35,11 +35,11 @@ pub struct BodyState {
 /// A joint at one time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct JointState {
-    /// Angle of the moving body about the axis, turns counted, rad; zero where the joint has none.
+    /// Angle of the moving body about the axis, with counted turns, rad; zero if the joint has none.
     pub angle: f64,
-    /// Distance along the axis, m; zero where the joint has none.
+    /// Distance along the axis, m; zero if the joint has none.
     pub distance: f64,
-    /// Rate of the angle, or of the distance where there is no angle.
+    /// Rate of the angle, or of the distance if there is no angle.
     pub speed: f64,
     /// Rate of the speed.
     pub acceleration: f64,
@@ -52,15 +52,15 @@ pub struct JointState {
 /// A drive at one time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DriveState {
-    /// Torque or force that it takes, N m or N.
+    /// Torque or force of the drive, N m or N.
     pub effort: f64,
-    /// Rate of the coordinate that it prescribes, rad/s or m/s.
+    /// Rate of the prescribed coordinate, rad/s or m/s.
     pub speed: f64,
-    /// Power that it gives to the mechanism, W.
+    /// Power supplied to the mechanism, W.
     pub power: f64,
 }
 
-/// A force element at one time: what it reports, under the names of its columns.
+/// A force element at one time: its reported quantities, with the names of its columns.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ForceState {
     quantities: Quantities,
@@ -72,11 +72,11 @@ impl ForceState {
     pub fn iter(&self) -> impl Iterator<Item = (&'static str, f64)> + '_ {
         self.quantities.iter().map(|q| q.0).zip(self.values.iter().copied())
     }
-    /// A value by its name; `None` where the element has no such.
+    /// A value by its name; `None` if the element has no such quantity.
     pub fn get(&self, name: &str) -> Option<f64> {
         self.iter().find(|(key, _)| *key == name).map(|(_, x)| x)
     }
-    /// Power that it gives to the bodies it acts on, W.
+    /// Power supplied to the bodies on which it acts, W.
     pub fn power(&self) -> f64 {
         self.get("power").unwrap_or(0.0)
     }
@@ -85,11 +85,11 @@ impl ForceState {
 /// Energies and work, J.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Energy {
-    /// Of motion.
+    /// Energy of motion.
     pub kinetic: f64,
-    /// Of gravity, linear springs and bushings.
+    /// Energy of gravity, linear springs and bushings.
     pub potential: f64,
-    /// Done since the start by drives and by forces without a potential.
+    /// Work since the start by drives and by forces without a potential.
     pub work: f64,
 }
 
@@ -103,7 +103,7 @@ impl<'a> Snapshot<'a> {
         self.instant.t
     }
 
-    /// Everything by number instead of by name.
+    /// All results by number instead of by name.
     pub fn instant(&self) -> &Instant {
         &self.instant
     }
@@ -166,7 +166,7 @@ impl<'a> Snapshot<'a> {
         Ok(self.instant.z[crate::inputs::find(self.model, name)?])
     }
 
-    /// The value of a state of the author's own.
+    /// The value of a user-defined state.
     pub fn state(&self, name: &str) -> Result<f64, Diagnostic> {
         let k = place("state", name, self.model.states.iter().map(|s| s.name.as_str()))?;
         Ok(self.instant.z[self.model.first_state() + k])

@@ -1,5 +1,5 @@
-//! Computations that somebody may end: who starts one hands it a flag ([`heeding`]), long loops of the engine look at it ([`check`],
-//! [`told`]). Where nobody has handed a flag over, nothing is ever told to stop.
+//! Computations that can be stopped: the caller passes a flag ([`heeding`]), and long loops of the engine check it ([`check`], [`told`]).
+//! Without a flag nothing is stopped.
 
 use crate::diagnostic::Diagnostic;
 use std::cell::Cell;
@@ -9,7 +9,7 @@ thread_local! {
     static FLAG: Cell<Option<&'static AtomicBool>> = const { Cell::new(None) };
 }
 
-/// The flag of a thread before it took another one; taken back at the end, also where a panic passes.
+/// The previous flag of a thread; restored at the end, also after a panic.
 struct Before(Option<&'static AtomicBool>);
 
 impl Drop for Before {
@@ -18,23 +18,23 @@ impl Drop for Before {
     }
 }
 
-/// Computes on this thread while heeding a flag. What was computed after the flag was set means nothing.
+/// Computes on this thread with a stop flag. Results computed after the flag was set are invalid.
 pub fn heeding<T>(flag: Option<&'static AtomicBool>, f: impl FnOnce() -> T) -> T {
     let _before = Before(FLAG.replace(flag));
     f()
 }
 
-/// The flag that this thread heeds, for threads that work for it.
+/// The stop flag of this thread, for its worker threads.
 pub fn flag() -> Option<&'static AtomicBool> {
     FLAG.get()
 }
 
-/// Whether this thread is told to stop.
+/// Whether this thread has been stopped.
 pub fn told() -> bool {
     FLAG.get().is_some_and(|f| f.load(Ordering::Relaxed))
 }
 
-/// An error where this thread is told to stop.
+/// An error if this thread has been stopped.
 pub fn check() -> Result<(), Diagnostic> {
     if told() {
         return Err(Diagnostic::new("S255", "the computation was stopped").help("start it again and let it finish"));

@@ -1,7 +1,7 @@
 //! The structure of a mechanism, independent of its pose: its rows, whether it has loops, its rank and non-unique reactions.
 //!
-//! A [`Structure`] is made once after assembly and shared by everything that moves or judges the mechanism. The rows are laid out once and
-//! handed on without a copy; what takes long is found where it is requested first.
+//! A [`Structure`] is created once after assembly and shared by the computation of the motion and its checks. The rows are laid out once
+//! and shared without a copy; expensive properties are computed when first requested.
 
 use crate::analysis::rank::{self, Mobility};
 use crate::analysis::uniqueness::{self, friction_is_shared};
@@ -17,11 +17,11 @@ use std::cell::OnceCell;
 pub struct Structure<'m> {
     /// The mechanism.
     pub model: &'m Model,
-    /// Where it was assembled.
+    /// The assembled configuration.
     pub start: Configuration,
     /// All constraints, drives and velocities included.
     pub rows: ConstraintSet,
-    /// Whether constraints can depend on others at all: not in a forest of joints.
+    /// Whether constraints can depend on others at all: not if the joints form a forest.
     pub looped: bool,
     driven: OnceCell<Mobility>,
     redundant: OnceCell<usize>,
@@ -56,7 +56,7 @@ impl<'m> Structure<'m> {
         !self.model.drives.is_empty() && self.driven().generic.mobility() == 0
     }
 
-    /// What turns multipliers into reactions: the smallest where they are not unique, but those of the motion where friction has felt them.
+    /// Conversion of multipliers into reactions: the smallest if they are not unique, but those of the motion if friction depends on them.
     pub fn reactions(&self, q: &[Pose]) -> LeastLoads {
         let shared = || {
             let rubs = self.model.forces.iter().any(|(_, f)| f.touches().is_loaded());
@@ -69,16 +69,16 @@ impl<'m> Structure<'m> {
         }
     }
 
-    /// Constraints on positions alone.
+    /// Constraints on positions only.
     pub fn positions(&self) -> ConstraintSet {
-        // Without rolling all constraints are.
+        // Without rolling this includes all constraints.
         if self.model.velocity_constraints().next().is_none() {
             return self.rows.clone();
         }
         ConstraintSet::new(self.model.constraints(true), |_| false)
     }
 
-    /// How many rows depend on others at the start.
+    /// Number of rows that depend on others at the start.
     pub fn redundant(&self) -> usize {
         *self.redundant.get_or_init(|| match self.driven.get() {
             Some(known) => known.start.redundant(),
@@ -93,7 +93,7 @@ impl<'m> Structure<'m> {
 }
 
 impl Study {
-    /// The analysis that is named; else kinematics where the drives leave no freedom.
+    /// The specified analysis; by default kinematics if the drives leave no freedom.
     pub fn analysis_of(&self, structure: &Structure<'_>) -> Analysis {
         self.analysis.unwrap_or_else(|| if structure.is_prescribed() { Analysis::Kinematics } else { Analysis::Dynamics })
     }

@@ -1,6 +1,6 @@
 //! Studies: their settings, and the function that runs them.
 //!
-//! [`run`] assembles the mechanism, moves it, and hands every output row to an [`Observer`], which may stop it.
+//! [`run`] assembles the mechanism, computes its motion, and passes every output row to an [`Observer`], which may stop it.
 
 pub use crate::formulation::{Chosen, FORMULATIONS, FormulationInfo, Start, formulation};
 pub use crate::report::{ListedName, Report};
@@ -26,7 +26,7 @@ use std::sync::Arc;
 pub trait Observer {
     /// The columns, once, before the first row.
     fn begin(&mut self, columns: &[Column]);
-    /// Which columns anybody examines; the others are zero.
+    /// Columns that are needed; the others are zero.
     fn wants(&self) -> WantedColumns {
         WantedColumns::ALL
     }
@@ -36,7 +36,7 @@ pub trait Observer {
     fn go_on(&mut self, _t: f64, _t_end: f64) -> bool {
         true
     }
-    /// A state from which the run can be continued, offered at output times; the text is JSON.
+    /// A state from which the run can be continued, provided at output times; the text is JSON.
     fn checkpoint(&mut self, _state: &dyn Fn() -> String) {}
 }
 
@@ -49,12 +49,12 @@ impl Observer for crate::Trajectory {
     }
 }
 
-/// A run that ended early: why, and what there was until then.
+/// A run that ended early: the reason, and the results until then.
 #[derive(Clone, Debug)]
 pub struct Failed {
-    /// Why.
+    /// The reason.
     pub diagnostic: Box<Diagnostic>,
-    /// What was done until then, where anything was.
+    /// Results until then, if there are any.
     pub report: Option<Box<Report>>,
 }
 
@@ -66,7 +66,7 @@ impl std::fmt::Display for Failed {
 
 impl std::error::Error for Failed {}
 
-/// Keeps why it ended and drops what there was until then.
+/// Keeps the reason and drops the results.
 impl From<Failed> for Error {
     fn from(failed: Failed) -> Self {
         failed.diagnostic.into()
@@ -84,7 +84,7 @@ pub fn run(model: &Model, study: &Study, observer: &mut dyn Observer) -> Result<
     run_from(model, study, None, observer)
 }
 
-/// Runs a study, from a checkpoint where one is given.
+/// Runs a study, from a checkpoint if one is given.
 pub fn run_from(model: &Model, study: &Study, checkpoint: Option<&str>, observer: &mut dyn Observer) -> Result<Report, Failed> {
     let saved = checkpoint.map(|text| serde_json::from_str::<Value>(text).map_err(|_| bad_checkpoint("it is not complete"))).transpose()?;
     let mut plan = Plan::new(model, &study.inputs)?;
@@ -155,7 +155,7 @@ pub fn run_from(model: &Model, study: &Study, checkpoint: Option<&str>, observer
     }
 }
 
-/// The same for a mechanism that changes on its way: at every event there are two rows, before and after it.
+/// The same for a mechanism with events: at every event there are two rows, before and after it.
 fn run_eventful(
     model: &Model,
     study: &Study,
@@ -207,7 +207,7 @@ fn run_eventful(
             };
             let done = match step {
                 Ok(Advanced::There) => put(moving.now(), &mut recorder, observer).map(|()| true),
-                // A run that ends has one last row.
+                // A run that ends has a single last row.
                 Ok(Advanced::Event(sides)) => {
                     sides[usize::from(moving.ended())..].iter().try_for_each(|s| put(s, &mut recorder, observer)).map(|()| false)
                 }
@@ -243,7 +243,7 @@ fn run_eventful(
     }
 }
 
-/// A run that continues keeps what was in force when it was saved, though with another end the choice may be another one.
+/// A continued run keeps the formulation in use when it was saved, though a different end time may lead to another choice.
 fn keep_choice(model: &Model, study: &Study, saved: &Value, candidates: &mut Vec<Chosen>) -> Result<(), Diagnostic> {
     let word = |key: &str| saved[key].as_str().map(String::from);
     let (Some(name), Some(integrator), Some(why)) = (word("formulation"), word("integrator"), word("why")) else { return Ok(()) };
@@ -258,7 +258,7 @@ fn keep_choice(model: &Model, study: &Study, saved: &Value, candidates: &mut Vec
     Ok(())
 }
 
-/// A row that nobody can use.
+/// Error for a non-finite value in a row.
 fn not_finite(model: &Model, column: &str, t: f64) -> Diagnostic {
     let own = model.outputs.iter().any(|o| o.name == column);
     let help = if own {
@@ -269,7 +269,7 @@ fn not_finite(model: &Model, column: &str, t: f64) -> Diagnostic {
     Diagnostic::new("S250", format!("at t = {t:.6} s `{column}` is not a finite number")).time(t).name(column).help(help)
 }
 
-/// Refuses settings that make no sense, regardless of the mechanism.
+/// Refuses invalid settings, regardless of the mechanism.
 pub fn check(study: &Study) -> Result<(), Diagnostic> {
     for (name, x) in [("t-end", Some(study.t_end)), ("output step", Some(study.output_step)), ("step", study.step)] {
         if let Some(x) = x.filter(|x| !(x.is_finite() && *x > 0.0)) {
@@ -299,7 +299,7 @@ pub fn check(study: &Study) -> Result<(), Diagnostic> {
     Ok(())
 }
 
-/// Refuses tolerances that no step can meet.
+/// Refuses tolerances that no step can satisfy.
 pub fn check_tolerance(tol: f64) -> Result<(), Diagnostic> {
     if tol.is_finite() && tol >= LEAST_TOL {
         return Ok(());

@@ -16,40 +16,40 @@ use std::borrow::Cow;
 pub struct Column {
     /// Plain name, such as `crank.r.x`.
     pub name: String,
-    /// SI unit, `1` for pure numbers; outputs of the author's own may have any unit, or none that is known (empty).
+    /// SI unit, `1` for pure numbers; user-defined outputs may have any unit, or an unknown one (empty).
     pub unit: Cow<'static, str>,
 }
 
 impl Column {
-    /// Whether it shows a force, a torque or the power of one.
+    /// Whether it contains a force, a torque or a power.
     pub fn is_load(&self) -> bool {
         matches!(&*self.unit, "N" | "N*m" | "W") && self.name.contains('.')
     }
-    /// Whether it shows the rate of a joint coordinate.
+    /// Whether it contains the rate of a joint coordinate.
     fn is_rate(&self) -> bool {
         let ends = [".speed", ".acceleration"];
         ends.iter().any(|e| self.name.ends_with(e)) && !self.name.starts_with("error.")
     }
-    /// Whether a force element reports it.
+    /// Whether it belongs to a force element.
     fn is_element(&self) -> bool {
         let ends = [".length", ".angle", ".rate", ".gap", ".slip", ".state"];
         self.is_load() || ends.iter().any(|e| self.name.ends_with(e))
     }
-    /// Whether it shows a component of a reaction.
+    /// Whether it contains a component of a reaction.
     fn is_reaction(&self) -> bool {
         let vector = XYZ.iter().find_map(|a| self.name.strip_suffix(a)?.strip_suffix('.'));
         vector.is_some_and(|v| v.ends_with(".force") || v.ends_with(".torque"))
     }
 }
 
-/// Which columns anybody examines: the others stay zero and cost nothing.
+/// Which columns are needed: the others are zero and are not computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WantedColumns {
     /// Reactions, and efforts of drives.
     pub loads: bool,
     /// Speeds and accelerations of joints.
     pub rates: bool,
-    /// What force elements report.
+    /// Quantities of force elements.
     pub elements: bool,
     /// Reactions, among the loads.
     pub reactions: bool,
@@ -61,7 +61,7 @@ impl WantedColumns {
     /// All of them.
     pub const ALL: WantedColumns = WantedColumns { loads: true, rates: true, elements: true, reactions: true, errors: true };
 
-    /// What some columns need.
+    /// Requirements of some columns.
     pub fn of<'c>(columns: impl IntoIterator<Item = &'c Column>) -> Self {
         let mut wanted = WantedColumns { loads: false, rates: false, elements: false, reactions: false, errors: false };
         for c in columns {
@@ -101,7 +101,7 @@ impl Trajectory {
     pub fn new(columns: Vec<Column>) -> Self {
         Self { values: vec![Vec::new(); columns.len()], columns }
     }
-    /// Appends a row: one number a column, others are omitted.
+    /// Appends a row with one number per column; surplus numbers are ignored.
     pub fn push(&mut self, row: &[f64]) {
         self.values.iter_mut().zip(row).for_each(|(column, x)| column.push(*x));
     }
@@ -132,7 +132,7 @@ const XYZ: [&str; 3] = ["x", "y", "z"];
 /// The columns of a model's results, in their order.
 pub fn columns(model: &Model) -> Vec<Column> {
     let mut list = vec![Column { name: "t".into(), unit: "s".into() }];
-    // Large mechanisms have millions of columns: every name is made in one go.
+    // Large mechanisms have millions of columns: every name is created in a single allocation.
     let three = elements::vector;
     for b in model.bodies.iter().skip(1) {
         three(&mut list, [&b.name, ".r"], "m");
@@ -179,30 +179,30 @@ pub fn energies(model: &Model, s: &Instant) -> (f64, f64) {
     (kinetic, eval::potential_of(model, &s.plain(&[]), acts))
 }
 
-/// Turns instants into rows; keeps the sign of quaternions continuous.
+/// Converts instants into rows; keeps the sign of quaternions continuous.
 #[derive(Clone, Debug)]
 pub struct Recorder {
     last_p: Vec<[f64; 4]>,
     wanted: WantedColumns,
-    /// Room for the loads of joints.
+    /// Storage for the loads of joints.
     loads: Vec<f64>,
     /// Joints with limits, and their limits.
     limited: Vec<(usize, Vec<usize>)>,
 }
 
 impl Recorder {
-    /// A recorder for a model, of which some columns are wanted.
+    /// A recorder for the wanted columns of a model.
     pub fn new(model: &Model, wanted: WantedColumns) -> Self {
         let limited = elements::limited(model);
         Self { last_p: vec![[0.0; 4]; model.bodies.len()], wanted, loads: vec![0.0; model.joints.len()], limited }
     }
 
-    /// Last quaternions, for a run that is continued later.
+    /// Last quaternions, for continuing a run.
     pub fn memory(&self) -> &[[f64; 4]] {
         &self.last_p
     }
 
-    /// Restores the last quaternions from their numbers; `None` where there are not as many.
+    /// Restores the last quaternions from their numbers; `None` if their number differs.
     pub fn restore_from(&mut self, last: &[f64]) -> Option<()> {
         if last.len() != 4 * self.last_p.len() {
             return None;

@@ -1,9 +1,9 @@
 //! Charts: the difference between the formulations with absolute coordinates \[Kissel21\].
 //!
-//! Equations of motion and constraints are written once, in terms of the twist `(r_dot, omega_bar)`. A chart states which
-//! numbers `x` describe a rotation, and supplies its velocity map: `omega_bar = B(x) x_dot`, `omega_bar_dot = B x_ddot +
-//! B_dot x_dot`. The integrator moves `x`, `x_dot`, `x_ddot`; Newton solves for body increments `theta_bar`, which the chart
-//! turns into increments of its own coordinates. The iteration matrix needs of it only the two blocks
+//! Equations of motion and constraints are written once, in terms of the twist `(r_dot, omega_bar)`. A chart defines which numbers `x`
+//! describe a rotation, and provides its velocity map: `omega_bar = B(x) x_dot`, `omega_bar_dot = B x_ddot + B_dot x_dot`. The integrator
+//! moves `x`, `x_dot`, `x_ddot`; Newton solves for body increments `theta_bar`, which the chart converts into increments of its
+//! coordinates. From the chart the iteration matrix needs only the two blocks
 //!
 //! ```text
 //! V  = (h / b_v)   d omega_bar / d theta_bar           V' = (h^2 / b_a) d omega_bar_dot / d theta_bar
@@ -15,7 +15,7 @@ use fourbar_math::so3;
 use nalgebra::{Matrix3, Vector3, Vector4};
 use std::fmt::Debug;
 
-/// Rates of one body in a chart: the linear part in world axes, the angular part as the chart has it.
+/// Rates of one body in a chart: the linear part in world axes, the angular part in terms of the chart.
 pub trait Rate: Copy + Debug + PartialEq + 'static {
     /// Numbers that store it.
     const SIZE: usize;
@@ -31,7 +31,7 @@ pub trait Rate: Copy + Debug + PartialEq + 'static {
     fn angular_size(&self) -> f64;
     /// Appends its numbers.
     fn write(&self, out: &mut Vec<f64>);
-    /// Reads what [`Rate::write`] wrote; `x` has [`Rate::SIZE`] entries.
+    /// Reads the result of [`Rate::write`]; `x` has [`Rate::SIZE`] entries.
     fn read(x: &[f64]) -> Self;
 }
 
@@ -127,24 +127,24 @@ pub trait Chart: Copy + Debug + 'static {
     type Point: Send + Copy + Debug + PartialEq;
     /// Rates.
     type Rate: Send + Rate;
-    /// Whether the rates are the twist itself, so that nothing is mapped or stored twice.
+    /// Whether the rates are the twist itself, so that no mapping or second storage is needed.
     const DIRECT: bool = false;
     /// Whether the chart has its own constraint, the norm of Euler parameters.
     const OWN: bool = false;
-    /// Whether the chart has singular points and can be exchanged in flight.
+    /// Whether the chart has singular points and can be exchanged during the motion.
     const SINGULAR: bool = false;
 
-    /// Coordinates of the rotation `A` of a body that turns with `w` (body axes).
+    /// Coordinates of the rotation `A` of a body with angular velocity `w` (body axes).
     fn enter(A: &Matrix3<f64>, w: &Vector3<f64>) -> Self::Point;
     /// Coordinates of the rotation `A` without any choice that [`Chart::enter`] may make.
     fn plain(A: &Matrix3<f64>) -> Self::Point {
         Self::enter(A, &Vector3::zeros())
     }
-    /// Coordinates for a body that comes near the singularity of those it has.
+    /// Coordinates for a body that comes near the singularity of its present ones.
     fn escape(A: &Matrix3<f64>, w: &Vector3<f64>) -> Self::Point {
         Self::enter(A, w)
     }
-    /// Moves the point by `d` from `from`, whose rotation is `A`, and gives the new rotation.
+    /// Moves the point by `d` from `from`, whose rotation is `A`, and returns the new rotation.
     fn place(from: &Self::Point, A: &Matrix3<f64>, d: &Self::Rate, to: &mut Self::Point) -> Matrix3<f64>;
     /// `omega_bar = B x_dot`; linear, so it maps any tangent vector.
     fn twist(x: &Self::Point, x_dot: &Self::Rate) -> Twist;
@@ -152,29 +152,29 @@ pub trait Chart: Copy + Debug + 'static {
     fn twist_dot(x: &Self::Point, x_dot: &Self::Rate, x_ddot: &Self::Rate) -> Twist;
     /// Rates of a twist; they satisfy the chart's own constraint.
     fn rate(x: &Self::Point, twist: &Twist) -> Self::Rate;
-    /// Second derivatives that belong to the derivative of the twist, likewise.
+    /// Second derivatives for the derivative of the twist, likewise.
     fn second(x: &Self::Point, x_dot: &Self::Rate, twist_dot: &Twist) -> Self::Rate;
-    /// Increment of the coordinates for the body increment `dq`; `psi` is the step so far, which matters on the group only.
+    /// Increment of the coordinates for the body increment `dq`; `psi` is the step so far, which is used only on the group.
     fn increment(x: &Self::Point, psi: &Self::Rate, dq: &Twist) -> Self::Rate;
     /// The blocks `V` and `V'` of the header.
     fn slopes(x: &Self::Point, psi: &Self::Rate, x_dot: &Self::Rate, x_ddot: &Self::Rate, w: Weights) -> (Matrix3<f64>, Matrix3<f64>);
     /// Rotation of a step `psi` from `x`, radians, roughly.
     fn turn(x: &Self::Point, psi: &Self::Rate) -> f64;
-    /// The twists of all bodies, given the rates and where mapped twists are stored.
+    /// The twists of all bodies, from the rates or from the stored mapped twists.
     fn twists<'a>(rates: &'a [Self::Rate], mapped: &'a [Twist]) -> &'a [Twist];
-    /// The same to write to.
+    /// The same, mutable.
     fn twists_mut<'a>(rates: &'a mut [Self::Rate], mapped: &'a mut [Twist]) -> &'a mut [Twist];
     /// Numbers that store a point.
     fn write(x: &Self::Point, out: &mut Vec<f64>);
-    /// Reads what [`Chart::write`] wrote, with how many numbers it took; `None` where they are too few.
+    /// Reads the result of [`Chart::write`]; also returns the number of values read; `None` if there are too few.
     fn read(x: &[f64]) -> Option<(Self::Point, usize)>;
 
-    /// What the integration on the group adds in third order, `omega x omega_dot`; nothing in a vector space.
+    /// Third-order term of the integration on the group, `omega x omega_dot`; zero in a vector space.
     #[inline]
     fn commutator(_v: &Self::Rate, _a: &Self::Rate) -> Self::Rate {
         Self::Rate::zero()
     }
-    /// Closes the chart's own constraint, which leaves the rotation as it is, and gives the increment.
+    /// Closes the chart's own constraint without changing the rotation, and returns the increment.
     #[inline]
     fn own(_x: &mut Self::Point) -> Self::Rate {
         Self::Rate::zero()
@@ -184,7 +184,7 @@ pub trait Chart: Copy + Debug + 'static {
     fn across(_x: &Self::Point, _d: &Self::Rate) -> Self::Rate {
         Self::Rate::zero()
     }
-    /// How far a point is from the chart's singularity: one far away, zero at it.
+    /// Distance of a point from the chart's singularity: one far away, zero at it.
     #[inline]
     fn distance(_x: &Self::Point) -> f64 {
         1.0
@@ -201,7 +201,7 @@ pub struct Ra;
 
 impl Chart for Ra {
     const NAME: &'static str = "ra";
-    /// The rotation matrix of the pose is all there is.
+    /// The rotation matrix of the pose is sufficient.
     type Point = ();
     type Rate = Twist;
     const DIRECT: bool = true;

@@ -1,9 +1,9 @@
 //! Absolute coordinates with rotation matrices, rA [Kissel21, section 3.1].
 //!
-//! Unknowns per body: `v = (r_dot, omega_bar)`; equations of motion `M v_dot + (0, omega_bar x J omega_bar) - f +
-//! Phi_q^T lambda = 0` and the constraints. This file evaluates residuals and solves with the joint Schur complement
-//! `S = Phi_q M^-1 Phi_q^T / b_a + eps`, whose body pivots are constant. Redundant rows are carried by a compliance
-//! `Phi - eps h^2 lambda = 0` in matrix and residual alike, so multipliers are unique and do not wander.
+//! Unknowns per body: `v = (r_dot, omega_bar)`; equations of motion `M v_dot + (0, omega_bar x J omega_bar) - f + Phi_q^T lambda = 0` and
+//! the constraints. This file evaluates residuals and solves with the joint Schur complement `S = Phi_q M^-1 Phi_q^T / b_a + eps`, whose
+//! body pivots are constant. Redundant rows are permitted by a compliance `Phi - eps h^2 lambda = 0` in both matrix and residual, so that
+//! multipliers are unique and do not drift.
 
 use super::states::StateEquations;
 use crate::constraint::ConstraintSet;
@@ -19,24 +19,26 @@ use nalgebra::Matrix3;
 
 /// Compliance of a row relative to the diagonal of S.
 pub const COMPLIANCE: f64 = 1e-9;
-/// Relative pivots below this at the start belong to redundant rows where they are compliance for the most part: what is left of them with
-/// less of it is geometry, near a singular position.
+/// Relative pivots below this at the start belong to redundant rows if they consist mostly of compliance: the part that remains with less
+/// compliance is geometric, near a singular position.
 const REDUNDANT: f64 = 1e-6;
 const GEOMETRY: f64 = 0.5;
-/// And larger ones that fall with the compliance, when only this share of it is left.
+/// Larger pivots count as redundant too if they fall with the compliance when it is reduced to this fraction.
 const LESS: f64 = 1e-4;
-/// Rounds of accelerations, at most: raised inertias and the compliance of weak modes take several. And with friction loads.
+/// Maximum number of rounds for accelerations: raised inertias and the compliance of weak modes take several. The second value includes
+/// friction loads.
 const ROUNDS: usize = 12;
 const FRICTION_ROUNDS: usize = 40;
-/// Above this pivot what two solves leave of the compliance is usually far below the error of a step.
+/// Above this pivot the error of the compliance after two solves is usually far below the error of a step.
 const WELL_DEFINED: f64 = 1e-2;
-/// Compliance is taken back until the next term would do less than this share to the motion of what the first did, as long as each term does
-/// less than `FALLING` of the one before: the modes of long chains, none of whose rows is nearly dependent, are as weak as the inverse square
-/// of their length and need several terms; modes that do not fall are those of rows which depend on others. At most so many terms.
+/// The effect of the compliance is removed by further terms until the next term would change the motion by less than this fraction of the
+/// first, as long as each term is smaller than `FALLING` times the preceding one: the modes of long chains without nearly dependent rows
+/// are as weak as the inverse square of the length and need several terms; modes that do not decrease belong to dependent rows. The last
+/// value is the maximum number of terms.
 const TAKEN_BACK: f64 = 1e-14;
 const FALLING: f64 = 0.5;
 const TERMS: usize = 24;
-/// Inertias below this share of `m L^2` are those of particles and thin rods; in the matrix they are raised to FLOOR.
+/// Inertias below this fraction of `m L^2` belong to particles and thin rods; in the matrix they are raised to FLOOR.
 pub(crate) const NO_INERTIA: f64 = 1e-6;
 pub(super) const FLOOR: f64 = 1e-4;
 
@@ -56,27 +58,27 @@ pub struct Equations<'m> {
     pub G: Vec<f64>,
     /// Constraint residual at the last evaluated pose.
     pub Phi: Vec<f64>,
-    /// Residual of the equations of motion; applied forces on the way.
+    /// Residual of the equations of motion; temporarily the applied forces.
     pub r: Vec<Wrench>,
     rhs: Vec<f64>,
     /// Right-hand side of the acceleration constraints.
     pub(super) gamma: Vec<f64>,
     pub(super) weak: super::weak::Workspace,
-    /// Where multipliers of outputs were known worst.
+    /// Largest uncertainty of multipliers at outputs.
     pub poorly: Poorly,
     /// Loads of joints with dry friction.
     pub loads: NormalLoads,
-    /// Inputs and states that forces read; whoever evaluates sets them first.
+    /// Inputs and states for the force laws; must be set before an evaluation.
     pub z: Vec<f64>,
     /// Equations of the states in an implicit step.
     pub states: StateEquations,
-    /// Rows that are redundant at the start, as the pivots show them.
+    /// Rows that are redundant at the start, according to the pivots.
     pub permanent: Vec<bool>,
     /// Smallest pivot among the other rows at the last factorisation, and its row.
     pub regular_pivot: (f64, usize),
     /// Factorisations so far.
     pub factorisations: usize,
-    /// Whether multipliers of outputs are refined, as reactions need.
+    /// Whether multipliers of outputs are refined, as required for reactions.
     pub refined: bool,
 }
 
@@ -86,14 +88,14 @@ impl<'m> Equations<'m> {
         Self::of(model, ConstraintSet::new(model.all_constraints(), |_| false), start)
     }
 
-    /// The same with all constraints laid out already.
+    /// The same with a given layout of all constraints.
     pub fn of(model: &'m Model, set: ConstraintSet, start: &Configuration) -> Self {
         let L2 = model.length * model.length;
         let mut inverse = inverse_masses(model, 0.0);
         let mut floored = false;
         for (k, b) in model.bodies.iter().enumerate().skip(1) {
             if b.J_bar.symmetric_eigenvalues().min() < NO_INERTIA * b.mass * L2 {
-                // Only directions without inertia are raised: a slender body keeps its own small one.
+                // Only directions without inertia are raised: a slender body keeps its small inertia.
                 let e = nalgebra::SymmetricEigen::new(b.J_bar);
                 let d = e.eigenvalues.map(|x| if x < NO_INERTIA * b.mass * L2 { 1.0 / (FLOOR * b.mass * L2) } else { 1.0 / x });
                 inverse[k].J = e.eigenvectors * Matrix3::from_diagonal(&d) * e.eigenvectors.transpose();
@@ -124,15 +126,15 @@ impl<'m> Equations<'m> {
         };
         e.set.jacobian(&start.q, &mut e.G);
         e.p.schur.G.copy_from_slice(&e.G);
-        // Whether rows depend on each other is a question of geometry: a light body between heavy ones makes pivots in the metric of
-        // the masses small without any dependence. Both metrics have to show it.
+        // Dependence of rows is a geometric property: a light body between heavy ones makes pivots in the metric of the masses small
+        // without any dependence. Both metrics must therefore indicate it.
         e.permanent.fill(true);
         for metric in [unit_weights(model), e.p.inverse.clone()] {
             e.p.schur.form(&metric, 1.0);
             e.p.schur.diagonal(&mut e.eps);
             e.eps.iter_mut().for_each(|x| *x *= COMPLIANCE);
-            // The pivot of a dependent row is the compliance times the squares of the numbers by which it depends on others, which may
-            // be large: it falls with the compliance, and only it does.
+            // The pivot of a dependent row is the compliance times the squares of the coefficients of the dependence, which may be large:
+            // only such a pivot falls with the compliance.
             e.p.schur.shift_rows(&e.eps, LESS);
             e.p.schur.factor_formed();
             e.p.x.copy_from_slice(e.p.schur.pivots());
@@ -175,7 +177,7 @@ impl<'m> Equations<'m> {
         self.set.residual(q, turns, t, &mut self.Phi);
     }
 
-    /// Solves for the states of an implicit step at these poses and velocities, from their values in `z`; `false` where it fails.
+    /// Solves for the states of an implicit step at these poses and velocities, from their values in `z`; `false` if it fails.
     pub fn solve_states(&mut self, q: &[Pose], v: &[Twist], turns: &[f64], t: f64, z: &mut [f64]) -> bool {
         let plain = eval::Plain { t, q, v, turns, loads: &self.loads.by_joint, z: &[] };
         let done = self.states.solve(self.model, &plain, z);
@@ -197,7 +199,7 @@ impl<'m> Equations<'m> {
         self.motion_under_loads(q, v, v_dot, lambda, turns, t);
     }
 
-    /// The same with loads that are known.
+    /// The same with given loads.
     fn motion_under_loads(&mut self, q: &[Pose], v: &[Twist], v_dot: &[Twist], lambda: &[f64], turns: &[f64], t: f64) {
         let x = eval::Plain { t, q, v, turns, loads: &self.loads.by_joint, z: &self.z };
         eval::applied(self.model, &x, &mut self.r);
@@ -212,7 +214,7 @@ impl<'m> Equations<'m> {
         self.r[0] = Wrench::zero();
     }
 
-    /// Whether all increments are finite; maxima would hide what is not a number.
+    /// Whether all increments are finite; maxima would hide NaN.
     pub fn increments_are_finite(&self) -> bool {
         let sum: f64 = self.p.dq.iter().map(|d| d.v.sum() + d.w.sum()).sum::<f64>() + self.p.x.iter().sum::<f64>();
         sum.is_finite()
@@ -230,7 +232,7 @@ impl<'m> Equations<'m> {
             *x += y;
         }
         self.p.schur.solve(&mut self.p.x);
-        // r is free now: it takes Phi_q^T d(h^2 lambda).
+        // r is reused here for Phi_q^T d(h^2 lambda).
         self.r.fill(Wrench::zero());
         self.set.add_transposed(&self.p.schur.G, &self.p.x, 1.0, &mut self.r);
         for (d, (r, w)) in self.p.dq.iter_mut().zip(self.r.iter().zip(&self.p.inverse)) {
@@ -258,7 +260,7 @@ impl<'m> Equations<'m> {
             self.rhs[k] += self.Phi[k] - self.eps[k] * eta[k];
         }
         for (_, row, r) in self.set.rolling() {
-            // Rolling has no position to correct.
+            // Rolling constraints have no position residual to correct.
             self.rhs[row..row + r.count()].fill(0.0);
         }
         self.p.schur.solve(&mut self.rhs);
@@ -274,25 +276,25 @@ impl<'m> Equations<'m> {
         self.p.x = mu;
     }
 
-    /// Index-1 accelerations and multipliers at a consistent state, `a` being also the first guess. Needs the factor with
-    /// `b_a = 1` at this pose and its Jacobian in `G`. The multipliers start from zero, so that the first pass gives the
-    /// ones of minimum norm, and the next ones remove what the compliance left in the accelerations.
+    /// Index-1 accelerations and multipliers at a consistent state; `a` is also the initial guess. Needs the factor with `b_a = 1` at this
+    /// pose and its Jacobian in `G`. The multipliers start from zero, so that the first pass gives those of minimum norm, and the following
+    /// passes remove the effect of the compliance on the accelerations.
     pub fn index1(&mut self, q: &[Pose], v: &[Twist], turns: &[f64], t: f64, a: &mut [Twist], lambda: &mut [f64]) {
         self.set.gamma(q, v, t, &mut self.gamma);
         self.iterate_index1(q, v, turns, t, a, lambda);
     }
 
-    /// The same for outputs: multipliers of nearly dependent constraints to rounding too. Off the constraints, as inside steps, such
-    /// multipliers mean nothing.
+    /// The same for outputs: also multipliers of nearly dependent constraints to rounding. Off the constraints, as inside steps, such
+    /// multipliers have no meaning.
     pub fn index1_polished(&mut self, q: &[Pose], v: &[Twist], turns: &[f64], t: f64, a: &mut [Twist], lambda: &mut [f64]) {
         self.index1(q, v, turns, t, a, lambda);
         self.refine(q, v, turns, t, a, lambda);
     }
 
-    /// Factors at a pose and solves for its index-1 accelerations and multipliers, with no more than an explicit stage needs: forces
-    /// are evaluated once where they depend on no multiplier and every inertia is its own. With a `rate`, violations of position and
-    /// velocity constraints decay at it (Baumgarte). `polish` requires accelerations and multipliers to rounding also where some
-    /// constraints are nearly dependent, as outputs do.
+    /// Factors at a pose and solves for its index-1 accelerations and multipliers, with only the work needed in an explicit stage: forces
+    /// are evaluated once if they do not depend on multipliers and no inertia was raised. With a `rate`, violations of position and
+    /// velocity constraints decay at this rate (Baumgarte). `polish` requires accelerations and multipliers to rounding even for nearly
+    /// dependent constraints, as for outputs.
     pub fn accelerate(
         &mut self,
         (q, v, turns, t): (&[Pose], &[Twist], &[f64], f64),
@@ -342,13 +344,13 @@ impl<'m> Equations<'m> {
         }
     }
 
-    /// Solves for the multipliers of the right-hand side in `x`, into `out`, and takes back what the compliance of the rows leaves of them:
-    /// at least twice where they are `polish`ed.
+    /// Solves for the multipliers of the right-hand side in `x`, into `out`, and removes the effect of the compliance of the rows by
+    /// further solves, at least two with `polish`.
     pub fn solve_firmly(&mut self, polish: bool, out: &mut [f64]) {
         let first = self.solve_for_motion();
         out.copy_from_slice(&self.p.x);
-        // (S0 + eps) x = b leaves eps x of b: what the compliance took is solved for again. Left as it is, it would be an error across
-        // the constraints that turns into one along them from step to step.
+        // (S0 + eps) x = b leaves the residual eps x of b, for which another solve follows. Otherwise it would be an error across the
+        // constraints that becomes one along them in the following steps.
         let least = if self.regular_pivot.0 > WELL_DEFINED && !polish { 1 } else { 2 };
         let mut last = first;
         for term in 1..=TERMS {
@@ -367,8 +369,8 @@ impl<'m> Equations<'m> {
         }
     }
 
-    /// Solves for the multipliers of the right-hand side in `x`; gives the square of what they do to the motion, in the metric of the masses.
-    /// Multipliers of rows that contradict each other do nothing to it, however large they are.
+    /// Solves for the multipliers of the right-hand side in `x`; returns the square of their effect on the motion, in the metric of the
+    /// masses. Multipliers of rows that contradict each other have no effect on it, however large they are.
     fn solve_for_motion(&mut self) -> f64 {
         self.rhs.copy_from_slice(&self.p.x);
         self.p.schur.solve(&mut self.p.x);
@@ -381,13 +383,13 @@ impl<'m> Equations<'m> {
         let (mut last, mut last_load) = (f64::INFINITY, f64::INFINITY);
         lambda.fill(0.0);
         for round in 0..rounds {
-            // The first round has no multipliers, and its loads are none.
+            // In the first round there are no multipliers, and hence no loads.
             match round {
                 0 => self.loads.update(&self.set, q, lambda),
                 _ => self.loads.iterate(&self.set, q, lambda, round == 1),
             };
             self.motion_under_loads(q, v, a, lambda, turns, t);
-            // Where drives prescribe the motion loads change though accelerations do not. The first round has no loads yet.
+            // With a prescribed motion loads change though accelerations do not. The first round has no loads yet.
             let loads_rest = self.loads.is_empty() || (round > 0 && load::rest(self.loads.change, last_load, round));
             last_load = self.loads.change;
             self.set.multiply(&self.G, a, &mut self.p.x);
@@ -405,7 +407,7 @@ impl<'m> Equations<'m> {
             for (l, x) in lambda.iter_mut().zip(&self.p.x) {
                 *l += x;
             }
-            // Every round adds rounding to the multipliers of redundant rows: without raised inertias no more of them are made than needed.
+            // Every round adds rounding to the multipliers of redundant rows: without raised inertias no unnecessary rounds are made.
             let enough = if !self.floored && round >= 2 { 1e-12 } else { 1e-15 };
             if loads_rest && (change <= enough * size || (change >= 0.5 * last && change <= 1e-9 * size)) {
                 break;

@@ -3,8 +3,8 @@
 //! ```text
 //! K = d(Phi_q^T lambda - f)/dq,   D = d(gyroscopic - f)/dv,   U = Phi_q^T - df/dlambda
 //! ```
-//! Forces are differentiated by dual numbers. The values are stored on the pattern of the block matrix of bodies and constraints; whoever
-//! factors combines them with the weights of its method.
+//! Forces are differentiated by dual numbers. The values are stored on the pattern of the block matrix of bodies and constraints; each
+//! method combines them with its weights before factoring.
 
 use super::equations::{Equations, FLOOR, NO_INERTIA};
 use super::states::bodies_of_states;
@@ -26,25 +26,25 @@ pub struct Linear {
     pub bodies: usize,
     /// Pairs of bodies that may be coupled, by number from one, and where their block is stored.
     pub pairs: Vec<(usize, usize, usize)>,
-    /// Of positions, by the places of `pairs`.
+    /// Derivatives by positions, at the places of `pairs`.
     pub K: Vec<f64>,
-    /// Of velocities.
+    /// Derivatives by velocities.
     pub D: Vec<f64>,
-    /// Of multipliers: beside the transposed Jacobian what friction adds, by the places of the blocks (body, constraint).
+    /// Derivatives by multipliers: the transposed Jacobian with contributions of friction, at the places of the blocks (body, constraint).
     pub U: Vec<f64>,
     /// Inertias of the matrix: directions without inertia have a small one.
     pub J: Vec<Matrix3<f64>>,
-    /// Bodies that each force element reads or pushes, ground omitted.
+    /// Bodies that each force element depends on or acts on, without ground.
     force_bodies: Vec<Vec<usize>>,
-    /// Bodies that the rates of states read, and how the states of the step follow them: for each of these bodies and each of its twelve
-    /// directions the slopes of all numbers carried along.
+    /// Bodies on which the rates of states depend, and the dependence of the states of the step on them: for each of these bodies and each
+    /// of its twelve directions the slopes of all auxiliary variables.
     state_bodies: Vec<usize>,
     state_slopes: Vec<f64>,
 }
 
 /// A state in global terms with its multipliers.
 pub struct At<'a> {
-    /// Time, poses, velocities and what forces read besides.
+    /// Time, poses, velocities and other variables of the forces.
     pub plain: Plain<'a>,
     /// Multipliers of all rows.
     pub lambda: &'a [f64],
@@ -56,7 +56,7 @@ struct Varied<'a> {
     body: usize,
     /// 0 to 2 translation, 3 to 5 rotation, 6 to 8 velocity, 9 to 11 angular velocity.
     direction: usize,
-    /// Slopes of the numbers carried along; empty where there are none.
+    /// Slopes of the auxiliary variables; empty if there are none.
     slopes: &'a [f64],
 }
 
@@ -70,7 +70,7 @@ impl States<Dual> for Varied<'_> {
         if b == self.body && self.direction < 3 {
             dr[self.direction] = 1.0;
         } else if b == self.body && self.direction < 6 {
-            // A tilde(e) for a unit vector e: two columns of A change places.
+            // A tilde(e) for a unit vector e: two columns of A are exchanged.
             let [i, j] = [(self.direction + 1) % 3, (self.direction + 2) % 3];
             dA.set_column(i, &q.A.column(j));
             dA.set_column(j, &-q.A.column(i));
@@ -182,8 +182,8 @@ impl Linear {
         }
     }
 
-    /// Forms the derivatives at a state, with the Jacobian of its poses in `e`. States follow poses and velocities as the equations of
-    /// the states were factored last.
+    /// Forms the derivatives at a state, with the Jacobian of its poses in `e`. The dependence of states on poses and velocities uses the
+    /// last factors of the equations of the states.
     pub fn form(&mut self, e: &mut Equations<'_>, at: &At<'_>) {
         let (model, size) = (e.model, at.plain.z.len());
         for (k, &body) in self.state_bodies.iter().enumerate() {
@@ -242,7 +242,7 @@ impl Linear {
         }
     }
 
-    /// Load-dependent friction: the load follows the poses of the joint's bodies.
+    /// Load-dependent friction: the load depends on the poses of the joint's bodies.
     fn friction_positions(&mut self, e: &Equations<'_>, at: &At<'_>) {
         let x = &at.plain;
         for r in &e.loads.rubbing {
@@ -276,7 +276,7 @@ impl Linear {
         }
     }
 
-    /// The transposed Jacobian, and load-dependent friction, whose load follows the multipliers of the joint.
+    /// The transposed Jacobian, and load-dependent friction, whose load depends on the multipliers of the joint.
     fn multipliers(&mut self, e: &Equations<'_>, at: &At<'_>) {
         let (x, n) = (&at.plain, self.bodies);
         for c in 0..e.set.list.len() {
@@ -314,7 +314,7 @@ impl Linear {
     }
 }
 
-/// Adds to the block of two bodies; the ground has none.
+/// Adds to the block of two bodies; ground has none.
 fn add(pattern: &LuPattern, values: &mut [f64], i: usize, j: usize, B: &Matrix6<f64>) {
     if i == 0 || j == 0 {
         return;

@@ -1,10 +1,10 @@
 //! ZXZ Euler angles, reps [Kissel21, sections 2.3 and 3.3].
 //!
-//! A rotation is `A = A(eps) R` with `eps = (phi, theta, psi)` and a constant `R` per body, at first the identity; with the
-//! paper's velocity map `B^eps` the twist is `omega_bar = R^T B^eps eps_dot`. At `theta = 0` and `pi` the map is singular: two
-//! of the three angles turn about the same axis. `R` is the way out: it puts another axis of the body in the place of its z
-//! axis, so that `theta` is near a right angle again. The axis chosen is one that a steady rotation never brings near
-//! the world's z axis, so that bodies that spin about a fixed axis change their chart once at most.
+//! A rotation is `A = A(eps) R` with `eps = (phi, theta, psi)` and a constant `R` per body, at first the identity; with the paper's
+//! velocity map `B^eps` the twist is `omega_bar = R^T B^eps eps_dot`. At `theta = 0` and `pi` the map is singular: two of the three angles
+//! turn about the same axis. A change of `R` avoids this: it replaces the body's z axis by another one, so that `theta` is near a right
+//! angle again. The chosen axis never comes near the world's z axis in a steady rotation, so that bodies that spin about a fixed axis
+//! change their chart at most once.
 
 use super::chart::{Chart, Jet, Weights};
 use crate::state::Twist;
@@ -13,21 +13,21 @@ use fourbar_math::{Scalar, Taylor, so3};
 use nalgebra::{Matrix3, Vector3};
 use std::f64::consts::{FRAC_1_SQRT_2, TAU};
 
-/// Below this sine of theta a body gets another chart.
+/// Below this sine of theta the chart of a body is changed.
 pub const NEAR: f64 = 0.5;
 
 /// The chart of ZXZ Euler angles.
 #[derive(Clone, Copy, Debug)]
 pub struct Reps;
 
-/// Angles with the reference they belong to.
+/// Angles with their reference.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Angles {
     /// phi, theta, psi.
     pub eps: Vector3<f64>,
-    /// Constant turn of the body's reference frame: `A = A(eps) R`.
+    /// Constant rotation of the body's reference frame: `A = A(eps) R`.
     pub R: Matrix3<f64>,
-    /// Sine and cosine of theta and of psi, which every map needs.
+    /// Sine and cosine of theta and of psi, used in every map.
     theta: (f64, f64),
     psi: (f64, f64),
 }
@@ -118,7 +118,7 @@ fn angles<S: Scalar>(A: &Matrix3<S>) -> Vector3<S> {
     Vector3::new(x.atan2(-y), sine.atan2(A[(2, 2)]), A[(2, 0)].atan2(A[(2, 1)]))
 }
 
-/// The reference in which a body with rotation `A` that turns with `w` (body axes) stays away from the singularity.
+/// The reference in which a body with rotation `A` and angular velocity `w` (body axes) stays away from the singularity.
 fn reference(A: &Matrix3<f64>, w: &Vector3<f64>) -> Matrix3<f64> {
     let speed = w.norm();
     let z = Vector3::z();
@@ -126,8 +126,8 @@ fn reference(A: &Matrix3<f64>, w: &Vector3<f64>) -> Matrix3<f64> {
         let h = Vector3::new(a.x, a.y, 0.0);
         if h.norm() > 1e-3 { h.normalize() } else { Vector3::x() }
     };
-    // The axis, in the world, that takes the place of the body's z axis. About a level axis of rotation nothing is better
-    // than that axis itself; about an upright one, a level axis across it.
+    // The axis, in the world, that replaces the body's z axis. For a rotation about a nearly level axis the best choice is that axis
+    // itself; for one about an upright axis, a level axis across it.
     let c = if speed < 1e-12 {
         level(A * Vector3::x())
     } else {
@@ -221,7 +221,7 @@ impl Chart for Reps {
         x.theta.0.abs()
     }
     fn carry(from: &Angles, to: &Angles, jet: &Jet<Twist>) -> Jet<Twist> {
-        // The rotation as a Taylor series in time, read in the other chart.
+        // The rotation as a Taylor series in time, expressed in the other chart.
         let series = |k: usize| {
             let start = from.eps[k] + jet[0].w[k];
             Taylor::<4> { c: [start, jet[1].w[k], jet[2].w[k] / 2.0, jet[3].w[k] / 6.0] }.sin_cos()

@@ -6,10 +6,10 @@
 //! ```text
 //! omega_bar = (2/N) G p_dot        omega_bar_dot = (2/N) G p_ddot - (2/N) (p.p_dot) omega_bar
 //! ```
-//! hold off the unit sphere too. The paper's own `A(p)` is not normalised; its multiplier of `p.p = 1` carries what the joints
-//! push along `p`. With the normalised matrix nothing pushes along `p`: multiplying the equations of motion in `p` by `p^T`
-//! leaves `lambda_p = 0`, and the row of the norm separates from the others. It is solved for its one unknown, the length
-//! of `p`, at every iterate: Newton for the rest then runs on the sphere, with `dp = G^T theta_bar / 2`.
+//! also hold off the unit sphere. The paper's `A(p)` is not normalised; its multiplier of `p.p = 1` balances joint forces along `p`. With
+//! the normalised matrix there are no forces along `p`: multiplying the equations of motion in `p` by `p^T` leaves `lambda_p = 0`, and the
+//! row of the norm separates from the others. It is solved for its one unknown, the length of `p`, at every iterate: Newton for the rest
+//! then runs on the sphere, with `dp = G^T theta_bar / 2`.
 
 use super::chart::{Chart, Rate, Weights, Wide};
 use crate::state::Twist;
@@ -80,7 +80,7 @@ impl Chart for Rp {
         let N = x.norm_squared();
         let w = G(x, &x_dot.w) * (2.0 / N);
         let along = 2.0 * x.dot(&x_dot.w) / N;
-        // The length of p stays: p.p_ddot = -p_dot.p_dot.
+        // The length of p is constant: p.p_ddot = -p_dot.p_dot.
         Wide { v: twist_dot.v, w: G_tr(x, &(twist_dot.w + w * along)) * 0.5 - x * (x_dot.w.norm_squared() / N) }
     }
     #[inline]
@@ -88,7 +88,7 @@ impl Chart for Rp {
         Wide { v: dq.v, w: G_tr(x, &dq.w) * 0.5 }
     }
     fn slopes(x: &Self::Point, _psi: &Wide, x_dot: &Wide, x_ddot: &Wide, w: Weights) -> (Matrix3<f64>, Matrix3<f64>) {
-        // Along dp = G^T theta / 2 the length of p stays, and G(dp) q = -G(q) dp.
+        // Along dp = G^T theta / 2 the length of p is constant, and G(dp) q = -G(q) dp.
         let N = x.norm_squared();
         let omega = G(x, &x_dot.w) * (2.0 / N);
         let (k_v, k_a) = (w.h / w.b_v, w.h * w.h / w.b_a);

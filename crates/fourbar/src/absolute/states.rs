@@ -1,7 +1,7 @@
-//! States of the author's own in an implicit step: `s = base + k f(t, q, v, s)`, solved for `s` where poses and velocities are given.
+//! User-defined states in an implicit step: `s = base + k f(t, q, v, s)`, solved for `s` at given poses and velocities.
 //!
-//! The motion's Newton iteration solves it at every iterate, so forces see states that fit the poses and velocities they are
-//! evaluated with; the exact matrix takes the derivatives of that solution along, which is what stiff circuits need.
+//! It is solved in every Newton iterate of the motion, so that forces use states consistent with the poses and velocities of their
+//! evaluation; the exact matrix includes the derivatives of that solution, as required for stiff circuits.
 
 use crate::coordinate::PoseOf;
 use crate::force::bodies_read;
@@ -12,30 +12,30 @@ use crate::state::Configuration;
 use fourbar_math::{Dual, Taylor};
 use nalgebra::Vector3;
 
-/// Rounding of a pose or velocity relative to its size, with what steps add to it.
+/// Relative rounding error of a pose or velocity, including the errors from integration.
 const NOISE: f64 = 1e-14;
-/// Directions in which rates are asked for their slopes.
+/// Number of random directions in which slopes of the rates are sampled.
 const DIRECTIONS: usize = 8;
-/// Iterations at one place, at most.
+/// Maximum number of iterations.
 const ITERATIONS: usize = 25;
 /// Convergence slower than this requires a fresh matrix.
 const SLOW: f64 = 0.1;
-/// Corrections below this share of a state are rounding.
+/// Corrections below this fraction of a state are rounding.
 const ROUNDING: f64 = 1e-15;
-/// And those below this share where they no longer fall.
+/// Corrections below this fraction count as rounding if they no longer decrease.
 const SMALL: f64 = 1e-9;
 
 /// The equations of the states with their workspace; nothing is allocated in a step.
 #[derive(Clone, Debug)]
 pub struct StateEquations {
-    /// Place of the first state among the numbers that are carried along, and how many there are.
+    /// Place of the first state among the auxiliary variables, and the number of states.
     first: usize,
     count: usize,
-    /// History part of each state, and the factor of the rates; set for each step.
+    /// History term of each state, and the factor of the rates; set for each step.
     pub base: Vec<f64>,
     /// Step times the weight of the rates at its end, s.
     pub k: f64,
-    /// Rates at the last solution, of inputs and slopes too.
+    /// Rates at the last solution, including those of inputs and slopes.
     pub rates: Vec<f64>,
     dual: Vec<Dual>,
     /// Factors of `1 - k df/ds` by rows, and the order of the rows.
@@ -45,10 +45,10 @@ pub struct StateEquations {
     y: Vec<f64>,
 }
 
-/// The plain state with slopes of what is carried along.
+/// The plain state with the slope of one auxiliary variable.
 struct Sloped<'a> {
     plain: &'a Plain<'a>,
-    /// The one that varies.
+    /// The variable that varies.
     which: usize,
 }
 
@@ -75,7 +75,7 @@ impl States<Dual> for Sloped<'_> {
     }
 }
 
-/// The plain state, moved in a random direction by the size of the mechanism, and its velocities by that size in a second.
+/// The plain state, moved in a random direction by the size of the mechanism, with its velocities changed by that size per `tau`.
 struct Shaken<'a> {
     plain: &'a Plain<'a>,
     length: f64,
@@ -108,8 +108,8 @@ impl States<Dual> for Shaken<'_> {
     }
 }
 
-/// What rounding of poses and velocities does to the rates of inputs and states, 1/s times their unit, at most and roughly: a rate that is a
-/// difference of two equal sizes consists of it. `tau` is the time in which velocities count as lengths.
+/// Approximate upper bound of the effect of rounding of poses and velocities on the rates of inputs and states, 1/s times their unit: a
+/// rate that is a difference of two equal quantities consists of rounding. Velocities are multiplied by `tau` to count as lengths.
 pub fn rounding_of_rates(model: &Model, at: &Configuration, tau: f64) -> Vec<f64> {
     let mut most = vec![0.0; model.auxiliaries()];
     if model.states.is_empty() {
@@ -123,14 +123,14 @@ pub fn rounding_of_rates(model: &Model, at: &Configuration, tau: f64) -> Vec<f64
         model.auxiliary_rates(&Shaken { plain: &plain, length: model.length, tau, moves: &moves }, &mut rates);
         for (most, rate) in most.iter_mut().zip(&rates) {
             let size = NOISE * rate.derivative(1).abs();
-            // A law without a slope here says nothing.
+            // A law without a finite slope here gives no information.
             *most = if size.is_finite() { f64::max(*most, size) } else { *most };
         }
     }
     most
 }
 
-/// Bodies that the rates of all states read, ground omitted.
+/// Bodies on which the rates of all states depend, without ground.
 pub fn bodies_of_states(model: &Model) -> Vec<usize> {
     bodies_read(model, model.states.iter().map(|s| &s.rate))
 }
@@ -158,8 +158,8 @@ impl StateEquations {
         model.auxiliary_rates(x, &mut self.rates);
     }
 
-    /// Solves for the states in `z`, from the values there; the rest of `z` is given. `false` where the iteration does not end.
-    /// `rates` are those of the solution.
+    /// Solves for the states in `z`, from the values there; the rest of `z` is given. `false` if the iteration does not converge. `rates`
+    /// are those of the solution.
     pub fn solve(&mut self, model: &Model, plain: &Plain<'_>, z: &mut [f64]) -> bool {
         if self.count == 0 {
             if !z.is_empty() {
@@ -187,7 +187,7 @@ impl StateEquations {
                 size = size.max(share);
                 *z += self.x[i];
             }
-            // Corrections that no longer fall are rounding.
+            // Corrections that no longer decrease are rounding.
             settled = size <= ROUNDING || (size <= SMALL && size >= 0.5 * last);
             if settled {
                 break;
@@ -202,7 +202,7 @@ impl StateEquations {
         true
     }
 
-    /// Slopes of the rates of states by states, by rows, into `out`, and the factors of `1 - k df/ds`; `false` where they are singular.
+    /// Slopes of the rates of states by states, by rows, into `out`, and the factors of `1 - k df/ds`; `false` if the matrix is singular.
     pub fn slopes(&mut self, model: &Model, x: &Plain<'_>, out: &mut [f64]) -> bool {
         let n = self.count;
         for j in 0..n {
@@ -214,7 +214,7 @@ impl StateEquations {
         self.factor(model, x)
     }
 
-    /// Factors `1 - k df/ds`; `false` where it is singular.
+    /// Factors `1 - k df/ds`; `false` if it is singular.
     fn factor(&mut self, model: &Model, x: &Plain<'_>) -> bool {
         let n = self.count;
         for j in 0..n {
@@ -256,8 +256,8 @@ impl StateEquations {
         }
     }
 
-    /// How the solution follows a variation of the poses and velocities, along which `x` has its slopes: those of the states into
-    /// `out`, which has as many entries as there are numbers carried along.
+    /// Change of the solution for a variation of the poses and velocities, along which `x` has its slopes: the slopes of the states into
+    /// `out`, which has as many entries as there are auxiliary variables.
     pub fn follow(&mut self, model: &Model, x: &impl States<Dual>, out: &mut [f64]) {
         model.auxiliary_rates(x, &mut self.dual);
         for i in 0..self.count {

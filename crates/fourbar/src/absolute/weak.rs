@@ -1,32 +1,32 @@
 //! Multipliers of nearly dependent constraints to the accuracy of the data, for the formulations that solve with the joint Schur
 //! complement.
 //!
-//! The compliance `eps` of the matrix takes `eps/(eps + s^2)` of a mode whose eigenvalue is `s^2`, and a round of refinement gives
-//! back only the rest of it: accelerations rest long before weak modes of the multipliers do. At outputs the system without
-//! compliance is therefore solved by conjugate gradients, with the factored matrix as preconditioner: all ordinary modes are solved by
-//! one round, every weak one by one more. Dependent rows, whose share is nothing, are left alone.
+//! The compliance `eps` of the matrix absorbs the fraction `eps/(eps + s^2)` of a mode with eigenvalue `s^2`, and a round of refinement
+//! recovers only the rest of it: accelerations converge long before weak modes of the multipliers do. At outputs the system without
+//! compliance is therefore solved by conjugate gradients, with the factored matrix as preconditioner: all ordinary modes are solved in one
+//! round, every weak one in one more. Dependent rows, for which `s^2` vanishes, are not changed.
 
 use super::equations::{COMPLIANCE, Equations};
 use crate::motion::{DATA, largest_force};
 use crate::random::Random;
 use crate::state::{Pose, Twist, Wrench};
 
-/// Where no row comes as near to others as this (relative pivot), every mode is an ordinary one.
+/// If the relative pivots of all rows are above this, every mode is ordinary.
 const CLEAR: f64 = 0.1;
-/// Most rounds of conjugate gradients, and most solves: each starts from residuals evaluated again.
+/// Maximum number of conjugate gradient rounds, and of solves: each starts from newly evaluated residuals.
 const ROUNDS: usize = 40;
 const SOLVES: usize = 4;
-/// Shares `s^2/(eps + s^2)` below this belong to dependent rows: singular values of 1e-8 that the rank counts as zero.
+/// Fractions `s^2/(eps + s^2)` below this belong to dependent rows: singular values of 1e-8, which count as zero in the rank.
 const LOST: f64 = 1e-7;
-/// Residuals below this share of the first are rounding; multipliers that change by less than `REST` rest.
+/// Residuals below this fraction of the first are rounding; multipliers that change by less than `REST` have converged.
 const ROUNDING: f64 = 1e-13;
 const REST: f64 = 1e-12;
-/// Where all pivots are above the first, no mode is as weak as the second: the eigenvalue, relative to the diagonal, at which rounding
-/// of the state begins to count.
+/// If all pivots are above the first value, no mode is as weak as the second: the eigenvalue, relative to the diagonal, at which rounding
+/// of the state becomes significant.
 const SUSPICIOUS: f64 = 1e-5;
 const WEAK: f64 = 1e-7;
-/// What is left of ordinary modes after so many filters is nothing, and below this share of the diagonal what is left belongs to
-/// dependent rows: singular values of 1e-8 that the rank counts as zero.
+/// After this many filters the contribution of ordinary modes vanishes; if the remainder is below the second value, relative to the
+/// diagonal, it belongs to dependent rows: singular values of 1e-8, which count as zero in the rank.
 const FILTERS: usize = 3;
 const DEPENDENT: f64 = 1e-17;
 
@@ -37,7 +37,7 @@ pub(super) struct Workspace {
     z: Vec<f64>,
     p: Vec<f64>,
     Sp: Vec<f64>,
-    /// Accelerations by body, and what multipliers do to them.
+    /// Accelerations by body, and their changes due to multipliers.
     a: Vec<Twist>,
     d: Vec<Twist>,
 }
@@ -55,8 +55,8 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
 
 impl Equations<'_> {
     /// Refines index-1 multipliers, with the factor of this pose (`b_a = 1`), its Jacobian in `G` and the right-hand side of the
-    /// acceleration constraints in `gamma`. The accelerations rest already: where rows are dependent, what the refinement does to them
-    /// on the way is worse than rounding, so they are left as they are.
+    /// acceleration constraints in `gamma`. The accelerations have converged already: with dependent rows their changes during the
+    /// refinement exceed rounding, so that they are not changed.
     pub(super) fn refine(&mut self, q: &[Pose], v: &[Twist], turns: &[f64], t: f64, a: &[Twist], lambda: &mut [f64]) {
         if !self.refined {
             return;
@@ -68,9 +68,9 @@ impl Equations<'_> {
         self.doubt(t, a, lambda);
     }
 
-    /// Takes note of how well the multipliers are known. Rounding of the state acts on them like an error of the rows, divided by the
-    /// eigenvalue `mu` of their mode; modes so weak that the compliance hides them are found by filtering a vector, which leaves
-    /// these and dependent rows, and `mu` is their mean weighed by what they do to the bodies, so that dependent rows do not count.
+    /// Records the uncertainty of the multipliers. Rounding of the state acts on them like an error of the rows, divided by the eigenvalue
+    /// `mu` of their mode; modes so weak that the compliance hides them are found by filtering a vector, which leaves these and dependent
+    /// rows. `mu` is their mean weighted by their effect on the bodies, so that dependent rows do not count.
     fn doubt(&mut self, t: f64, a: &[Twist], lambda: &[f64]) {
         if self.p.schur.pivots().iter().all(|p| *p > SUSPICIOUS) {
             return;
@@ -85,7 +85,7 @@ impl Equations<'_> {
             self.p.schur.solve(&mut w.p);
         }
         self.without_compliance(&w.p, &mut w.d, &mut w.Sp);
-        // In the metric of the diagonal, which is that of the compliance.
+        // In the metric of the diagonal, to which the compliance is proportional.
         let (mut pp, mut pSp, mut SpSp) = (0.0, 0.0, 0.0);
         for ((p, Sp), e) in w.p.iter().zip(&w.Sp).zip(&self.eps) {
             let d = e / COMPLIANCE;

@@ -1,9 +1,8 @@
 //! Assembly: the consistent positions and velocities nearest to the given ones.
 //!
-//! Levenberg-Marquardt on the constraints in the metric of the masses; its damping is the shift of the Schur complement,
-//! so redundant rows are a normal case. Two phases keep axes from flipping: first with rows that make axes coincide
-//! (they have no flipped root), then with the true rows. A last phase of sequential quadratic programming walks along the
-//! constraints to the point nearest to the start.
+//! Levenberg-Marquardt on the constraints in the metric of the masses; its damping is the shift of the Schur complement, so that redundant
+//! rows need no special treatment. Two phases keep axes from flipping: first with rows that make axes coincide (they have no flipped root),
+//! then with the true rows. A last phase of sequential quadratic programming moves along the constraints to the point nearest to the start.
 
 pub mod modes;
 mod starts;
@@ -22,38 +21,38 @@ use serde::Serialize;
 use smallvec::{SmallVec, smallvec};
 use std::collections::HashMap;
 
-/// Share of `m L^2` below which a rotational inertia is raised, for particles and thin rods.
+/// Fraction of `m L^2` below which a rotational inertia is raised, for particles and thin rods.
 pub const FLOOR: f64 = 0.01;
 
 pub use starts::{Branch, Other};
 pub use walk::Metric;
 use walk::{Problem, Walk, close};
 
-/// What assembly found.
+/// Result of assembly.
 #[derive(Clone, Debug)]
 pub struct Assembled {
     /// Consistent start.
     pub configuration: Configuration,
     /// Iterations used.
     pub iterations: usize,
-    /// Largest constraint residual before, metres (rotations times the characteristic length). Conditions under `start:` are no part of
-    /// it: they are requested.
+    /// Largest constraint residual before assembly, metres (rotations times the characteristic length). Requested conditions under `start:`
+    /// are not included.
     pub residual_before: f64,
-    /// The same after.
+    /// The same after assembly.
     pub residual_after: f64,
-    /// Largest velocity residual before.
+    /// Largest velocity residual before assembly.
     pub velocity_residual_before: f64,
-    /// Whether velocities were given at all.
+    /// Whether velocities were given.
     pub stated: bool,
     /// How far each body moved.
     pub moved: Vec<Moved>,
     /// Constraints that were open at the start, with their gaps, largest first.
     pub open: Vec<Gap>,
-    /// Conditions under `start:` that the drawn pose did not meet, with their gaps.
+    /// Conditions under `start:` that the drawn pose did not satisfy, with their gaps.
     pub asked: Vec<Gap>,
     /// Distance of the pose from the drawn one in the metric of the masses, metres: see [`Metric`].
     pub distance: f64,
-    /// What was found from other starts, where the first walk was long.
+    /// Results from other starts, if the first path was long.
     pub branch: Option<Branch>,
 }
 
@@ -64,7 +63,7 @@ pub struct Moved {
     pub body: String,
     /// Distance of the centre of mass, metres.
     pub distance: f64,
-    /// Angle turned, radians.
+    /// Angle of rotation, radians.
     pub angle: f64,
     /// Change of velocity, m/s.
     pub velocity: f64,
@@ -72,7 +71,7 @@ pub struct Moved {
     pub omega: f64,
 }
 
-/// How far a constraint is from being satisfied.
+/// Violation of a constraint.
 #[derive(Clone, Debug, Serialize)]
 pub struct Gap {
     /// Name of the joint, drive or constraint.
@@ -86,7 +85,7 @@ pub struct Gap {
 impl std::fmt::Display for Gap {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "`{}`", self.name)?;
-        // Of the two the one that is rounding beside the other is omitted.
+        // A part that is rounding compared with the other one is omitted.
         match (self.distance > 1e-4 * self.angle, self.angle > 1e-4 * self.distance) {
             (true, true) => write!(f, " ({} m, {} rad)", number(self.distance), number(self.angle)),
             (false, true) => write!(f, " ({} rad)", number(self.angle)),
@@ -101,7 +100,7 @@ impl Assembled {
         self.residual_before > 1e-6 * model.length || self.velocity_residual_before > 1e-6 * model.length
     }
 
-    /// Which of several closed poses was taken, in words, where it was searched for.
+    /// Description of the choice among several closed poses, if they were searched for.
     pub fn note(&self) -> Option<String> {
         self.branch.as_ref().map(|b| b.words(self.distance))
     }
@@ -123,7 +122,7 @@ impl Assembled {
         }
     }
 
-    /// The warning that a changed start deserves.
+    /// The warning about a changed start, if necessary.
     pub fn warning(&self, model: &Model) -> Option<Diagnostic> {
         if self.residual_before > 1e-6 * model.length {
             let worst: Vec<String> = self.open.iter().take(4).map(|g| g.to_string()).collect();
@@ -143,7 +142,7 @@ impl Assembled {
                 )),
             );
         }
-        // Velocities that were omitted are for the drives to decide.
+        // Omitted velocities are determined by the drives.
         if self.stated && self.velocity_residual_before > 1e-6 * model.length {
             let most =
                 self.moved.iter().max_by(|a, b| (a.velocity + model.length * a.omega).total_cmp(&(b.velocity + model.length * b.omega)))?;
@@ -223,12 +222,12 @@ fn hold_constraint(model: &Model, k: usize, start: &Configuration) -> Constraint
     Constraint { name: j.name.clone(), owner: Owner::Hold(k), bodies: smallvec![j.bodies[0], j.bodies[1]], rows, spare: None }
 }
 
-/// The first joint whose axes do not point the way they should.
+/// The first joint whose axes point in the wrong direction.
 pub fn flipped_joint(model: &Model, q: &[Pose]) -> Option<usize> {
     flipped_among(model, q).next()
 }
 
-/// All joints whose axes do not point the way they should.
+/// All joints whose axes point in the wrong direction.
 fn flipped_among<'a>(model: &'a Model, q: &'a [Pose]) -> impl Iterator<Item = usize> + 'a {
     let flipped = |j: &Joint| {
         let axes: &[usize] = match j.kind.alignment() {
@@ -247,9 +246,9 @@ fn flipped_among<'a>(model: &'a Model, q: &'a [Pose]) -> impl Iterator<Item = us
 pub struct Options {
     /// Whether drives hold at time zero.
     pub drives: bool,
-    /// Random restarts before a mechanism is called impossible.
+    /// Number of random restarts before a mechanism is reported as impossible.
     pub restarts: usize,
-    /// Most starts from which a nearer pose is searched for where the first walk was long; 0 keeps what the walk reached.
+    /// Maximum number of starts in the search for a nearer pose if the first path was long; 0 keeps the first result.
     pub starts: usize,
 }
 
@@ -259,25 +258,25 @@ impl Default for Options {
     }
 }
 
-/// What every start of a mechanism must meet.
+/// Conditions for every start of a mechanism.
 pub struct Bound {
     /// Bodies that do not move.
     pub held: Vec<bool>,
     /// Joints, drives at t = 0, held coordinates, and last the `start:` conditions on positions.
     pub rows: Vec<Constraint>,
-    /// How many of the rows last beyond the start.
+    /// Number of rows that remain in force after the start.
     pub lasting: usize,
 }
 
 impl Bound {
-    /// With the held coordinates as at `start`.
+    /// With the held coordinates at their values in `start`.
     pub fn new(model: &Model, start: &Configuration, drives: bool) -> Self {
         let mut held = vec![false; model.bodies.len()];
         let mut rows = model.constraints(drives);
         for h in &model.hold {
             match *h {
                 Hold::Body(b) => held[b.index()] = true,
-                // A weld or a rod has no coordinate that could be held.
+                // Welds and rods have no coordinates to hold.
                 Hold::Joint(k) => rows.extend(Some(hold_constraint(model, k, start)).filter(|c| !c.rows.is_empty())),
             }
         }
@@ -287,7 +286,7 @@ impl Bound {
     }
 }
 
-/// Assembles a model from the start its author gave.
+/// Assembles a model from the start in its file.
 pub fn assemble(model: &Model) -> Result<Assembled, Diagnostic> {
     assemble_from(model, &Configuration::start(model), Options::default())
 }
@@ -310,7 +309,7 @@ pub fn assemble_from(model: &Model, start: &Configuration, options: Options) -> 
 
     let mut q = start.q.clone();
     let mut branch = None;
-    // A start that is closed to rounding stays as it is, to the bit.
+    // A start that is closed to rounding is not changed at all.
     if drawn > 5e-3 * walk.closed || flipped_joint(model, &q).is_some() {
         let mut best: Option<(f64, Vec<Pose>)> = None;
         let mut random = Random(0x9e37_79b9_7f4a_7c15);
@@ -343,12 +342,12 @@ pub fn assemble_from(model: &Model, start: &Configuration, options: Options) -> 
     let residual_after = p.Phi.iter().fold(0.0_f64, |s, x| s.max(x.abs()));
     let mut configuration = Configuration { t: start.t, q, v: start.v.clone(), turns: start.turns.clone(), z: start.z.clone() };
     update_turns(model, &configuration.q, &mut configuration.turns);
-    // Velocities given for the drawn pose turn with their bodies: omega is stated in the world.
+    // Velocities given for the drawn pose rotate with their bodies: omega is specified in the world.
     for b in 1..model.bodies.len() {
         configuration.v[b].w = configuration.q[b].A.transpose() * (start.q[b].A * start.v[b].w);
     }
     let given = configuration.v.clone();
-    // Velocities obey the rolling elements too; positions that hold at the start only do not bind them.
+    // Rolling elements constrain velocities too; conditions on positions that hold only at the start do not.
     if !(model.rolling.is_empty() && model.start.is_empty()) {
         let mut rows = p.set.list[..lasting].to_vec();
         rows.extend(model.velocity_constraints());
@@ -378,19 +377,19 @@ pub fn assemble_from(model: &Model, start: &Configuration, options: Options) -> 
     })
 }
 
-/// The pose that some constraints pull a mechanism to.
+/// A pose reached by pulling a mechanism onto constraints.
 #[derive(Clone, Debug)]
 pub struct Pulled {
     /// Poses.
     pub q: Vec<Pose>,
-    /// Largest residual left, metres.
+    /// Largest remaining residual, metres.
     pub residual: f64,
     /// Whether every constraint holds and no axes are opposed.
     pub closed: bool,
 }
 
-/// Pulls a mechanism from `from` onto `rows`, axes kept from flipping; where they close, walks to the point nearest to `near`.
-/// Where they do not, the pose is the one of least squares. Bodies in `held` stay where they are in `from`.
+/// Pulls a mechanism from `from` onto `rows` without flipping axes; if these close, moves to the point nearest to `near`, otherwise the
+/// pose is the least-squares solution. Bodies in `held` stay where they are in `from`.
 pub fn pull(model: &Model, rows: &[Constraint], held: &[bool], from: &[Pose], near: &Configuration) -> Pulled {
     let mut walk = Walk::new(model, rows.to_vec(), held, near);
     let mut q = from.to_vec();
@@ -408,7 +407,7 @@ fn reach(model: &Model) -> f64 {
     points.fold(0.0, f64::max)
 }
 
-/// Counted angles follow the configuration.
+/// Updates the counted angles to the configuration.
 pub fn update_turns(model: &Model, q: &[Pose], turns: &mut [f64]) {
     for (a, turn) in model.angles.iter().zip(turns) {
         let [i, j] = a.bodies.map(|b| &q[b.index()]);
@@ -416,7 +415,7 @@ pub fn update_turns(model: &Model, q: &[Pose], turns: &mut [f64]) {
     }
 }
 
-/// Corrections of velocities, as a rule, and at most.
+/// Usual and maximum number of corrections of velocities.
 const USUAL: usize = 4;
 const PASSES: usize = 60;
 
@@ -427,7 +426,7 @@ fn project_velocity(model: &Model, p: &mut Problem, c: &mut Configuration) -> Re
     let m = p.set.rows();
     let mut nu = vec![0.0; m];
     p.set.nu(c.t, &mut nu);
-    // Held coordinates keep the velocity they were given.
+    // Held coordinates keep their given velocities.
     let mut given = vec![0.0; m];
     p.set.multiply(&p.on.schur.G, &c.v, &mut given);
     for (k, constraint) in p.set.list.iter().enumerate() {
@@ -436,7 +435,7 @@ fn project_velocity(model: &Model, p: &mut Problem, c: &mut Configuration) -> Re
             nu[range.clone()].copy_from_slice(&given[range]);
         }
     }
-    // Very unequal masses leave most of the shift of the factor in some rows: as long as what is off falls, it is taken out.
+    // With very unequal masses most of the shift of the factor remains in some rows: it is removed as long as the residual decreases.
     let (mut before, mut last, mut patient) = (0.0, f64::INFINITY, false);
     for pass in 0..PASSES {
         p.on.rates(&p.set, &c.v);
@@ -448,7 +447,7 @@ fn project_velocity(model: &Model, p: &mut Problem, c: &mut Configuration) -> Re
             before = worst;
         }
         let speed = c.v.iter().fold(0.0_f64, |s, v| s.max(v.v.norm()).max(model.length * v.w.norm()));
-        // Velocities that fit to the digits a file carries are cleaned up, exact ones are left alone.
+        // Velocities given with the digits of a file are corrected to rounding, exact ones are not changed.
         if worst <= 4.0 * f64::EPSILON * speed {
             break;
         }
@@ -475,7 +474,7 @@ fn project_velocity(model: &Model, p: &mut Problem, c: &mut Configuration) -> Re
             ));
         }
         last = worst;
-        // Velocities that fit need no factor.
+        // Consistent velocities need no factor.
         if pass == 0 {
             p.on.factor_rows(1e-12);
         }
@@ -487,10 +486,10 @@ fn project_velocity(model: &Model, p: &mut Problem, c: &mut Configuration) -> Re
     Ok(before)
 }
 
-/// Names the joints that cannot close. Least squares spreads the gap over all of them, so weights concentrate it first.
+/// Names the joints that cannot close. Least squares spreads the gap over all of them, so that weights first concentrate it.
 fn impossible(model: &Model, p: &mut Problem, q: &[Pose], start: &Configuration) -> Diagnostic {
     let mut q = q.to_vec();
-    // A stretched chain shares its gap equally, and equal weights would keep it so: joints that close a loop go first.
+    // A stretched chain distributes its gap equally, and equal weights would keep it so: joints that close a loop come first.
     let closing: Vec<usize> = Topology::new(model).loops.iter().map(|l| l.closing).collect();
     let bias: Vec<f64> =
         p.set.list.iter().map(|c| if matches!(c.owner, Owner::Joint(k) if closing.contains(&k)) { 0.7 } else { 1.0 }).collect();

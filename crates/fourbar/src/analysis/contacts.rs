@@ -6,14 +6,14 @@ use crate::force::Force;
 use crate::model::Model;
 use crate::state::Configuration;
 
-/// Overlap of a rigid contact that is rounding, in characteristic lengths.
+/// Overlap of a rigid contact that counts as rounding, in characteristic lengths.
 const ROUNDING: f64 = 1e-6;
-/// A compliant contact that starts with a force beyond this many weights of the mechanism was drawn inside the other body.
+/// A compliant contact with an initial force above this multiple of the mechanism's weight was drawn inside the other body.
 const WEIGHTS: f64 = 100.0;
-/// And without gravity one that overlaps by this many characteristic lengths.
+/// So was, without gravity, one with an overlap of this many characteristic lengths.
 const DEEP: f64 = 1e-3;
 
-/// Refuses rigid contacts, for methods that do not carry them.
+/// Refuses rigid contacts, for methods that do not support them.
 pub fn refuse_rigid(model: &Model) -> Result<(), Diagnostic> {
     let Some(contact) = model.contacts.first() else { return Ok(()) };
     let what = match model.contacts.len() - 1 {

@@ -1,11 +1,11 @@
-//! A mechanism taken by the hand: one point of one body goes after a pointer while the joints stay closed and the branch is kept.
+//! Dragging a mechanism: one point of one body follows a pointer while the joints stay closed and the branch is kept.
 //!
-//! Steps are those of Gauss and Newton on the distance of point and pointer, inside the free motions: with `P` the projection onto
-//! them in the metric of assembly and `B` the Jacobian of the point, `B P B^T` is a matrix of three rows, and the least motion that
-//! brings the point nearer comes from its eigenvalues. Every step is small beside the mechanism, is closed to rounding before the next
-//! and is taken back where it brings nothing, so that the pose moves along one connected path. Drives do not hold: what they
-//! prescribe is what the hand turns. Rolling elements hold as far as their velocities do. Limits are felt: a step ends at the first one
-//! it meets, and the next ones go along it.
+//! Steps are those of Gauss and Newton on the distance of point and pointer, inside the free motions: with `P` the projection onto them in
+//! the metric of assembly and `B` the Jacobian of the point, `B P B^T` is a matrix of three rows, and the least motion that brings the
+//! point nearer comes from its eigenvalues. Every step is small compared with the mechanism, is closed to rounding before the next and is
+//! taken back if it does not reduce the distance, so that the pose moves along one connected path. Drives are inactive, so that their
+//! coordinates can be dragged. Rolling elements constrain the velocities of steps. A step ends at the first limit it reaches, and the next
+//! ones move along it.
 
 use crate::analysis::assembly::{flipped_joint, update_turns};
 use crate::constraint::{Constraint, ConstraintSet};
@@ -17,22 +17,22 @@ use crate::schur::inverse_weights;
 use crate::state::{Configuration, Pose, Twist, Wrench};
 use nalgebra::{Matrix3, Vector3};
 
-/// Steps of one call.
+/// Maximum number of steps in one call.
 const STEPS: usize = 40;
 /// Largest translation, or rotation times the characteristic length, of a step, in characteristic lengths.
 const STEP: f64 = 0.08;
 /// Residual of closed joints, in characteristic lengths.
 const CLOSED: f64 = 1e-13;
-/// What is still accepted where rounding allows no better.
+/// Residual accepted if rounding does not permit a smaller one.
 const ACCEPTED: f64 = 1e-11;
-/// Newton steps that close a pose.
+/// Maximum number of Newton steps to close a pose.
 const CLOSING: usize = 10;
-/// Shift of the factor; two passes of the projection take its trace away.
+/// Shift of the factor; two passes of the projection remove its effect.
 const SHIFT: f64 = 1e-11;
-/// Directions in which a point moves less than this share of a free one count as blocked.
+/// Directions in which a point moves less than this fraction of a free one count as blocked.
 const BLOCKED: f64 = 2e-3;
 
-/// Nearer than this to its bound a limit is reached, in rad or characteristic lengths.
+/// A limit counts as reached closer than this to its bound, in rad or characteristic lengths.
 const REACHED: f64 = 1e-7;
 
 /// A point of a body.
@@ -40,24 +40,25 @@ const REACHED: f64 = 1e-7;
 pub struct Grip {
     /// Index of the body; not the ground.
     pub body: usize,
-    /// Place from the centre of mass in body axes, m.
+    /// Position relative to the centre of mass in body axes, m.
     pub s: Vector3<f64>,
 }
 
-/// Where a drag ended.
+/// Result of a drag.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Dragged {
     /// Distance of the point from its target, m.
     pub left: f64,
     /// Largest residual of the joints, m.
     pub residual: f64,
-    /// Set where the point has lost a direction that it had since it was taken, and the pointer is beyond: joints that still move there.
+    /// Set if the point has lost a direction that it had when it was grabbed, and the pointer is in that direction: joints that still move
+    /// there.
     pub stopped: Option<Vec<String>>,
     /// Limits that hold the point back from its target, by their names in results.
     pub limits: Vec<String>,
 }
 
-/// How a step ended.
+/// Result of a step.
 enum Step {
     Moved,
     /// At a limit.
@@ -65,7 +66,7 @@ enum Step {
     Stuck,
 }
 
-/// A mechanism in the hand.
+/// A mechanism that is dragged.
 #[derive(Clone, Debug)]
 pub struct Drag {
     /// Joints and bare constraints; with rolling elements in the second.
@@ -76,14 +77,14 @@ pub struct Drag {
     Phi: Vec<f64>,
     saved: Vec<Twist>,
     columns: [Vec<Twist>; 3],
-    /// Limits that hold in the present call, with the free motion that leaves each the quickest.
+    /// Limits in force during the present call, each with the free motion that leaves it fastest.
     held: Vec<(usize, Vec<Twist>)>,
-    /// The point, and the most directions it was seen to have.
+    /// The point, and the largest number of directions in which it could move.
     grip: Option<(Grip, usize)>,
 }
 
 impl Drag {
-    /// For a model whose constraints hold as they do at time `t`; the other calls take the same model.
+    /// For a model with its constraints at time `t`; the other calls use the same model.
     pub fn new(model: &Model, t: f64) -> Self {
         let list = model.constraints(false);
         let set = |list: Vec<Constraint>| {
@@ -108,8 +109,8 @@ impl Drag {
         }
     }
 
-    /// Moves the mechanism until the point is as near to the target as the joints let it come, or for so many steps as one call has;
-    /// velocities become zero, since a hand does not say how fast it goes.
+    /// Moves the mechanism until the point is as near to the target as the joints permit, or for the maximum number of steps; velocities
+    /// become zero, since dragging defines none.
     pub fn to(&mut self, model: &Model, grip: Grip, target: &Vector3<f64>, at: &mut Configuration) -> Dragged {
         let mut most = self.grip.filter(|(g, _)| *g == grip).map_or(0, |(_, most)| most);
         at.v.fill(Twist::zero());
@@ -138,7 +139,7 @@ impl Drag {
         Dragged { left, residual, stopped, limits }
     }
 
-    /// Closes a pose that is nearly closed, such as one of a picture; false, and nothing changed, where it is not.
+    /// Closes a nearly closed pose, such as one of an image; false, without changes, if this is impossible.
     pub fn close_near(&mut self, model: &Model, at: &mut Configuration) -> bool {
         let mut q = at.q.clone();
         if !self.close(model, &mut q, &at.turns, at.t, 0.1 * model.length) || flipped_joint(model, &q).is_some() {
@@ -150,7 +151,7 @@ impl Drag {
         true
     }
 
-    /// The least motion that takes the point the way `e`, into `moving.dq`; gives how many directions the point has.
+    /// The least motion that moves the point in the direction `e`, into `moving.dq`; returns the number of directions of the point.
     fn ways(&mut self, model: &Model, grip: Grip, q: &[Pose], e: &Vector3<f64>) -> usize {
         self.moving.factor(&self.tangents, q, SHIFT);
         let (pose, mut S, mut free) = (q[grip.body], Matrix3::zeros(), 0.0_f64);
@@ -168,7 +169,7 @@ impl Drag {
             S.set_column(k, &column[grip.body].of_point(&pose, &grip.s));
         }
         if !(S.sum() + e.sum()).is_finite() {
-            // A point or a target beyond all numbers moves nothing; an iteration for eigenvalues would not end.
+            // A point or target that is not finite moves nothing; the eigenvalue iteration would not end.
             self.moving.dq.fill(Twist::zero());
             return 0;
         }
@@ -177,7 +178,7 @@ impl Drag {
         let mut y = Vector3::zeros();
         for k in 0..3 {
             let (u, x) = (eigen.eigenvectors.column(k), eigen.eigenvalues[k]);
-            // Directions that hardly move are left alone: their steps would be long and bring nothing.
+            // Directions of little mobility are not used: their steps would be long and have no effect.
             y += u * (u.dot(e) * x / (x * x + (1e-4 * largest).powi(2)));
         }
         self.moving.dq.fill(Twist::zero());
@@ -189,7 +190,7 @@ impl Drag {
         eigen.eigenvalues.iter().filter(|x| **x > BLOCKED * free).count()
     }
 
-    /// Takes from the columns what would change the limits that hold.
+    /// Removes the changes of limits in force from the columns.
     fn keep_limits(&mut self, model: &Model, q: &[Pose]) {
         let mut held = std::mem::take(&mut self.held);
         for n in 0..held.len() {
@@ -208,7 +209,7 @@ impl Drag {
                 take_off(&mut self.moving.dq, other, |d| row.iter().map(|(b, x)| x.power(&d[*b])).sum());
             }
             let own = &mut rest[0].1;
-            // A limit that the joints or the other limits keep by themselves takes nothing more.
+            // A limit that is already kept by the joints or the other limits is skipped.
             if rate(&self.moving.dq) > 1e-9 * whole {
                 own.copy_from_slice(&self.moving.dq);
             } else {
@@ -221,7 +222,8 @@ impl Drag {
         self.held = held;
     }
 
-    /// A step along limits that hold leaves them by the square of its length; this goes back to them, joints closed. False where it cannot.
+    /// A step along limits in force leaves them by the square of its length; this returns to them with closed joints. False if this is
+    /// impossible.
     fn back_to_limits(&mut self, model: &Model, q: &mut [Pose], at: &Configuration) -> bool {
         let mut turns = at.turns.clone();
         for _ in 0..5 {
@@ -250,8 +252,8 @@ impl Drag {
         false
     }
 
-    /// The limit that a pose passes first on the way from the present, and which part of the way leads up to it: none where it is reached
-    /// already. A limit that is passed at present does not keep the pose from coming back.
+    /// The limit that a pose passes first on the way from the present one, and the fraction of the way up to it: zero if it is reached
+    /// already. A limit that is passed at present does not prevent the pose from returning.
     fn beyond(model: &Model, at: &Configuration, q: &[Pose], turns: &[f64]) -> Option<(usize, f64)> {
         let positions = model.limits.iter().enumerate().filter(|(_, l)| !matches!(l.of, Bounded::Rate(_)));
         let passed = positions.filter_map(|(k, l)| {
@@ -265,7 +267,7 @@ impl Drag {
         passed.min_by(|a, b| a.1.total_cmp(&b.1))
     }
 
-    /// Takes from the increments in `moving.dq` what the constraints do not allow.
+    /// Removes the components that the constraints do not permit from the increments in `moving.dq`.
     fn project(&mut self) {
         for _ in 0..2 {
             self.saved.copy_from_slice(&self.moving.dq);
@@ -277,7 +279,7 @@ impl Drag {
         }
     }
 
-    /// Takes the step in `moving.dq`, or a part of it that brings the point nearer and keeps the limits.
+    /// Makes the step in `moving.dq`, or a part of it that reduces the distance and respects the limits.
     fn step(&mut self, model: &Model, grip: Grip, target: &Vector3<f64>, at: &mut Configuration) -> Step {
         let L = model.length;
         let distance = |q: &[Pose]| (target - q[grip.body].point(&grip.s)).norm();
@@ -302,7 +304,7 @@ impl Drag {
                         return Step::Moved;
                     }
                     Some((k, none)) if none <= 0.0 => return Step::Held(k),
-                    // As far as the limit, by the secant.
+                    // Up to the limit, by the secant.
                     Some((_, part)) => share *= part.min(0.95),
                 }
             } else {
@@ -312,7 +314,7 @@ impl Drag {
         Step::Stuck
     }
 
-    /// Closes the joints by Newton's method; false where that goes farther than the step that opened them.
+    /// Closes the joints by Newton's method; false if the correction is larger than the step that opened them.
     fn close(&mut self, model: &Model, q: &mut [Pose], turns: &[f64], t: f64, step: f64) -> bool {
         if self.positions.rows() == 0 {
             return true;
@@ -351,7 +353,7 @@ impl Drag {
         self.Phi.iter().fold(0.0_f64, |s, x| s.max(x.abs()))
     }
 
-    /// Joints that turn or slide most in the motions that are left.
+    /// Joints that rotate or slide most in the remaining motions.
     fn still_moving(&mut self, model: &Model, at: &Configuration) -> Vec<String> {
         let mut random = Random(0x5eed_0f0f_1234_5678);
         let mut rates = vec![0.0_f64; model.joints.len()];
@@ -379,7 +381,7 @@ impl Drag {
     }
 }
 
-/// Takes from increments the multiple of `along` that leaves no rate.
+/// Subtracts the multiple of `along` from increments that makes the rate zero.
 fn take_off(d: &mut [Twist], along: &[Twist], rate: impl Fn(&[Twist]) -> f64) {
     let whole = rate(along);
     if whole > 0.0 {

@@ -1,13 +1,13 @@
 //! Rank and free motions of large mechanisms, by eliminating one body after the other.
 //!
-//! The rows on a body are turned by reflections until as many of them as its velocity needs stand alone; the others no longer
-//! touch it and are rows between its neighbours. Every decision about rank is thus made on a few rows of unit length, whatever
-//! the size of the mechanism, and nothing is squared. Bodies with the fewest neighbours go first: chains, trees, rings and
-//! ladders cost as much per body as one link does, meshes as much as the bodies along a cut through them demand.
+//! The rows on a body are transformed by reflections until as many of them as determine its velocity are separate; the others no longer
+//! contain it and are rows between its neighbours. Every rank decision is thus based on a few rows of unit length, whatever the size of the
+//! mechanism, and nothing is squared. Bodies with the fewest neighbours go first: the cost per body of chains, trees, rings and ladders is
+//! that of one link, and that of meshes depends on the number of bodies along a cut through them.
 //!
-//! Where all joints keep their bodies in parallel planes, motions in the plane and out of it have no row in common: each body then
-//! counts as two, of three columns each. Most of the second kind are held by what stands still, one after the other, and are out of
-//! the way before anything is eliminated.
+//! Where all joints keep their bodies in parallel planes, motions in the plane and out of it have no row in common: each body is then
+//! represented by two nodes of three columns each. Most nodes of the second kind are held by fixed ones, one after the other, and are
+//! removed before the elimination.
 
 use crate::constraint::ConstraintSet;
 use crate::joint::Stand;
@@ -18,32 +18,33 @@ use smallvec::SmallVec;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// What is left of a column or of a row of unit length below this counts as nothing.
+/// Remainders of columns or rows of unit length below this count as zero.
 const NOTHING: f64 = 1e-8;
-/// Rows that may be added to others before dependent ones are searched for: at least so many, or this share of all.
+/// Rows that may be added to others before dependent ones are searched for: the first number, or all rows divided by the second if that is
+/// more.
 const FRESH: (usize, usize) = (12, 4);
-/// Rows of unit length that leave the plane by less than this are in it.
+/// Rows of unit length whose out-of-plane part is below this are in the plane.
 const APART: f64 = 1e-11;
-/// Rows hold a body by themselves where no pivot is smaller than this.
+/// Rows hold a body by themselves if no pivot is smaller than this.
 const HELD: f64 = 1e-4;
 /// Columns of velocities in the plane, and out of it: translations, then rotations.
 const PARTS: [[usize; 3]; 2] = [[0, 1, 5], [2, 3, 4]];
 
-/// What elimination found.
+/// Result of the elimination.
 #[derive(Clone, Debug)]
 pub struct Eliminated {
     /// Numerical rank.
     pub rank: usize,
-    /// The free motions, orthonormal in `(v, L omega)`, where there are no more than requested.
+    /// The free motions, orthonormal in `(v, L omega)`, unless there are more than requested.
     pub motions: Option<Vec<Vec<Twist>>>,
-    /// Numbers touched, for statements about cost.
+    /// Numbers processed, as a measure of cost.
     pub work: usize,
 }
 
-/// Columns that belong together: the velocity of a body, or its part in the plane or out of it.
+/// Columns of a node: the velocity of a body, or its part in the plane or out of it.
 #[derive(Clone, Copy, Debug)]
 struct Nodes {
-    /// World axes, the third one across the plane, where velocities fall apart.
+    /// World axes, the third one normal to the plane, if velocities separate.
     plane: Option<Matrix3<f64>>,
 }
 
@@ -72,7 +73,7 @@ impl Nodes {
     }
 }
 
-/// World axes with the axis of the first hinge as third, where there is one.
+/// World axes with the axis of the first hinge as third, if there is one.
 fn plane(model: &Model, q: &[Pose]) -> Option<Matrix3<f64>> {
     let hinge = model.joints.iter().find(|j| !j.open && j.kind.in_plane().is_some_and(|p| p.axis == Stand::Along))?;
     let n = q[hinge.bodies[0].index()].A * hinge.F.axis(2);
@@ -87,22 +88,22 @@ struct Rows {
     nodes: SmallVec<[u32; 4]>,
     count: usize,
     values: Vec<f64>,
-    /// Rows that were not examined for dependence yet.
+    /// Rows not yet examined for dependence.
     fresh: usize,
 }
 
-/// What the velocity of an eliminated node is, given those of its neighbours.
+/// The velocity of an eliminated node as a function of those of its neighbours.
 struct Step {
     node: usize,
     others: SmallVec<[u32; 4]>,
-    /// Columns of the node in the order of their pivots, and how many of them have one.
+    /// Columns of the node in the order of their pivots, and the number of pivots.
     order: SmallVec<[usize; 6]>,
     rank: usize,
     /// The rows with pivots, column by column: the columns of the node, then those of the others.
     values: Vec<f64>,
 }
 
-/// Rank of a set of constraints at a pose; the free motions too where there are at most `listed`.
+/// Rank of a set of constraints at a pose; also the free motions if there are at most `listed`.
 pub fn eliminate(model: &Model, set: &ConstraintSet, q: &[Pose], listed: usize) -> Eliminated {
     let mut pool = Pool::new(model, set, q);
     let mut rank = pool.hold();
@@ -133,16 +134,16 @@ pub fn eliminate(model: &Model, set: &ConstraintSet, q: &[Pose], listed: usize) 
     Eliminated { rank, motions, work: pool.work }
 }
 
-/// All rows that are left, and by node.
+/// All remaining rows, and their lists by node.
 struct Pool {
     kind: Nodes,
     rows: Vec<Option<Rows>>,
     of_node: Vec<Vec<u32>>,
-    /// Nodes that are out of the way.
+    /// Nodes that have been removed.
     done: Vec<bool>,
-    /// Neighbours of a node, counted once for every group of rows.
+    /// Number of neighbours of a node, counted once for every group of rows.
     degree: Vec<usize>,
-    /// Where a node stands among those of the rows at hand.
+    /// Place of a node among those of the present rows.
     place: Vec<u32>,
     work: usize,
 }
@@ -160,7 +161,7 @@ impl Pool {
         Self { kind, rows: Vec::new(), of_node: vec![Vec::new(); n], done: vec![false; n], degree: vec![0; n], place: vec![0; n], work: 0 }
     }
 
-    /// With the rows of all constraints; `None` where they do not fall apart as they should.
+    /// With the rows of all constraints; `None` if they do not separate.
     fn filled(model: &Model, set: &ConstraintSet, q: &[Pose], G: &[f64], kind: Nodes) -> Option<Self> {
         let mut pool = Self::empty(model.bodies.len(), kind);
         for c in 0..set.list.len() {
@@ -169,7 +170,7 @@ impl Pool {
             let mut rows =
                 Rows { nodes: blocks.iter().map(|b| b.body as u32).collect(), count: m, values: vec![0.0; 6 * m * blocks.len()], fresh: m };
             for (k, b) in blocks.iter().enumerate() {
-                // Rotations are about world axes where the plane counts.
+                // Rotations are about world axes if the plane is used.
                 let turned = kind.plane.map(|N| (N, N * q[b.body].A));
                 for (i, row) in G[b.start..].chunks_exact(6).take(m).enumerate() {
                     let (mut v, mut w) = (Vector3::new(row[0], row[1], row[2]), Vector3::new(row[3], row[4], row[5]));
@@ -202,7 +203,7 @@ impl Pool {
         self.rows.push(Some(rows));
     }
 
-    /// Takes all nodes out that rows to what stands still hold by themselves, one after the other; gives the rank of these rows.
+    /// Removes all nodes that are held by their rows to fixed nodes alone, one after the other; returns the rank of these rows.
     fn hold(&mut self) -> usize {
         let width = self.kind.width();
         let mut rank = 0;
@@ -234,7 +235,7 @@ impl Pool {
         rank
     }
 
-    /// Takes a node out; its rows become some that give its velocity, and some between its neighbours.
+    /// Eliminates a node; its rows become rows that determine its velocity and rows between its neighbours.
     fn eliminate(&mut self, node: usize, keep: bool) -> Step {
         self.done[node] = true;
         let width = self.kind.width();
@@ -273,7 +274,7 @@ impl Pool {
             values.reserve(rank * columns);
             (0..columns).for_each(|c| values.extend_from_slice(&A.column(c)[..rank]));
         }
-        // What does not touch the node any more.
+        // Rows that no longer contain the node.
         let left = count - rank;
         if left > 0 && !others.is_empty() {
             let mut rows = Rows { nodes: others.clone(), count: left, values: Vec::with_capacity(left * (columns - width)), fresh: 0 };
@@ -292,7 +293,7 @@ impl Pool {
 }
 
 impl Rows {
-    /// Those in the plane and those out of it, with bodies for nodes before; `None` where some are neither.
+    /// The rows in the plane and those out of it, with nodes in place of bodies; `None` if some rows are neither.
     fn apart(self) -> Option<[Rows; 2]> {
         let k = self.nodes.len();
         let m = self.count;
@@ -315,7 +316,7 @@ impl Rows {
         }))
     }
 
-    /// Leaves a node out that stands still.
+    /// Removes a fixed node.
     fn drop_node(&mut self, node: u32, width: usize) {
         if let Some(k) = self.nodes.iter().position(|&b| b == node) {
             self.nodes.remove(k);
@@ -324,7 +325,7 @@ impl Rows {
         }
     }
 
-    /// Keeps the rows that `kept` lists, in their order.
+    /// Keeps the rows listed in `kept`, in their order.
     fn keep(&mut self, kept: &[usize]) {
         let columns = self.values.len() / self.count.max(1);
         let mut values = Vec::with_capacity(kept.len() * columns);
@@ -343,7 +344,7 @@ impl Rows {
         norms
     }
 
-    /// Drops rows that say nothing.
+    /// Removes rows that vanish.
     fn drop_nothing(&mut self) {
         let kept: Vec<usize> = self.norms().iter().enumerate().filter(|(_, n)| **n > NOTHING).map(|(i, _)| i).collect();
         if kept.len() < self.count {
@@ -360,7 +361,7 @@ impl Rows {
         }
     }
 
-    /// Replaces the rows by as many as are independent.
+    /// Replaces the rows by a maximal independent set.
     fn reduce(&mut self, work: &mut usize) {
         let mut A = Front { rows: self.count, values: std::mem::take(&mut self.values), work: 0 };
         let mut order: Vec<usize> = (0..A.values.len() / A.rows.max(1)).collect();
@@ -372,7 +373,7 @@ impl Rows {
     }
 }
 
-/// Inner product in eight sums side by side, which processors add up at once.
+/// Inner product in eight parallel sums, for vector instructions.
 fn dot(a: &[f64], b: &[f64]) -> f64 {
     let (a, rest_a) = a.as_chunks::<8>();
     let (b, rest_b) = b.as_chunks::<8>();
@@ -401,10 +402,11 @@ impl Front {
         &mut self.values[c * self.rows..(c + 1) * self.rows]
     }
 
-    /// Reflects rows until the columns of `order` have pivots below each other, the largest first; gives the number of pivots. All columns take part in the reflections, and `order` is put into the order of the pivots.
+    /// Reflects rows until the columns of `order` have pivots below each other, the largest first; returns the number of pivots. All
+    /// columns take part in the reflections, and `order` is sorted in the order of the pivots.
     fn reflect(&mut self, order: &mut [usize]) -> usize {
         let m = self.rows;
-        // A body that nothing holds any more.
+        // A body without rows.
         if m == 0 {
             return 0;
         }
@@ -420,7 +422,7 @@ impl Front {
             let top = rank;
             let Some(best) = (rank..order.len()).max_by(|&a, &b| norms[order[a]].total_cmp(&norms[order[b]])) else { break };
             let c = order[best];
-            // Norms are carried along by subtraction, which loses digits: the pivot itself is measured.
+            // Norms are updated by subtraction, which loses digits: the norm of the pivot column is recomputed.
             let exact = dot(&self.column(c)[top..], &self.column(c)[top..]);
             if exact < 0.5 * norms[c] {
                 norms[c] = exact;
@@ -428,7 +430,7 @@ impl Front {
             }
             let size = exact.sqrt();
             if size <= NOTHING {
-                // Others may have been underrated.
+                // Other norms may be too small.
                 let again: Vec<usize> = order[rank..].to_vec();
                 let mut largest = 0.0_f64;
                 for c in again {
@@ -447,7 +449,7 @@ impl Front {
             u[top] -= alpha;
             let scale = 2.0 / dot(&u[top..], &u[top..]);
             for k in 0..columns {
-                // Columns that have their pivots are zero down here.
+                // Columns with pivots are zero in these rows.
                 if passed[k] && k != c {
                     continue;
                 }
@@ -470,7 +472,7 @@ impl Front {
     }
 }
 
-/// The free motions: each lets one column without a pivot move, and the nodes before follow.
+/// The free motions: in each, one column without a pivot moves, and the nodes eliminated before follow.
 fn motions(steps: &[Step], kind: Nodes, free: usize, q: &[Pose], L: f64) -> Vec<Vec<Twist>> {
     let (width, parts) = (kind.width(), kind.parts());
     // Columns of all motions for every node: x[width node + column][motion].

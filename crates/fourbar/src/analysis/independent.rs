@@ -1,4 +1,4 @@
-//! Joint coordinates that fix the pose of a mechanism: driven ones first, then those that describe the freedoms left.
+//! Joint coordinates that fix the pose of a mechanism: driven ones first, then those that describe the remaining freedoms.
 
 use crate::analysis::rank::{self, FreeMotion, Mobility};
 use crate::constraint::{Constraint, Owner, Rows};
@@ -16,7 +16,7 @@ pub struct Named {
     pub joint: String,
     /// `angle` or `distance`.
     pub what: &'static str,
-    /// The drive that prescribes it, where there is one.
+    /// The drive that prescribes it, if any.
     pub drive: Option<String>,
 }
 
@@ -33,7 +33,7 @@ pub struct Swept {
     pub joint: usize,
 }
 
-/// The coordinates to sweep: driven ones first, then others that describe the freedoms left; bodies without joints are omitted.
+/// The coordinates to sweep: driven ones first, then others that describe the remaining freedoms; bodies without joints are omitted.
 pub fn coordinates(model: &Model, at: &Configuration, free: &Mobility) -> Vec<Swept> {
     let motions = &free.generic.motions;
     let mut list: Vec<Swept> = Vec::new();
@@ -45,7 +45,7 @@ pub fn coordinates(model: &Model, at: &Configuration, free: &Mobility) -> Vec<Sw
         let row = y.row(&at.q[a], &at.q[b]).parts;
         let scale = if which == JointCoordinate::Angle { model.length } else { 1.0 };
         let rates: Vec<f64> = motions.iter().map(|m| scale * (row[0].power(&m[a]) + row[1].power(&m[b]))).collect();
-        // Only what the ones before it do not fix already.
+        // Only coordinates not already fixed by the previous ones.
         let mut with = rows.clone();
         with.push(rates);
         let A = DMatrix::from_fn(with.len(), motions.len(), |i, k| with[i][k]);

@@ -1,34 +1,35 @@
-//! Drives that jump: functions of time whose pieces do not fit together are found before a run. A position that jumps is rejected by name;
-//! a speed that jumps is an impact, which time stepping cannot take.
+//! Jumps of drives: functions of time with discontinuities are found before a run. A jump of position is rejected; a jump of speed is an
+//! impact, which time stepping cannot represent.
 
 use crate::diagnostic::{Diagnostic, number};
 use crate::model::{JointCoordinate, Model};
 use crate::settings::{Analysis, count};
 use crate::time::{Seam, TimeFunction};
 
-/// Jumps smaller than these shares of the largest value, speed and acceleration are rounding.
+/// Jumps smaller than these fractions of the largest value, speed and acceleration are rounding.
 const ROUNDING: [f64; 3] = [1e-9, 1e-8, 1e-6];
 
-/// A drive or a bare constraint that moves with time.
+/// A drive or a bare constraint that depends on time.
 struct Moving<'m> {
     name: &'m str,
     value: &'m TimeFunction,
-    /// Unit of its value, and what counts as large of it.
+    /// Unit of its value, and its scale.
     unit: &'static str,
     large: f64,
-    /// Whether events are searched for in it.
+    /// Whether its events are searched for.
     watched: bool,
 }
 
-/// A position that jumps on the way.
+/// Error for a position that jumps during the run.
 pub(crate) fn of_position(name: &str, t: f64, [from, to]: [f64; 2], unit: &'static str) -> Diagnostic {
     let value = TimeFunction::Value(crate::expr::Expr::constant(0.0));
     let seam = Seam { t, sides: [[from, 0.0, 0.0], [to, 0.0, 0.0]] };
     refusal(&Moving { name, value: &value, unit, large: 1.0, watched: true }, &seam, 0)
 }
 
-/// Refuses drives whose value jumps between zero and `t_end`. Speeds that jump are events, and so are accelerations; kinematics follows
-/// them and is warned that no acceleration holds the blow. Where events are not searched for, they are rejected and warned of.
+/// Refuses drives whose value jumps between zero and `t_end`. Jumps of speed are events, and so are jumps of acceleration; kinematics
+/// follows them, with a warning that no acceleration represents the impact. If events are not searched for, jumps of speed are rejected and
+/// jumps of acceleration are reported.
 pub fn check(model: &Model, analysis: Analysis, t_end: f64) -> Result<Vec<Diagnostic>, Diagnostic> {
     check_where(model, analysis, t_end, true)
 }
@@ -54,7 +55,7 @@ pub fn check_where(model: &Model, analysis: Analysis, t_end: f64, watched: bool)
     for m in drives.chain(bare) {
         let seams = m.value.seams(t_end);
         let Some(first) = seams.first() else { continue };
-        // Sizes of value, speed and acceleration over the run.
+        // Scales of value, speed and acceleration over the run.
         let mut sizes = [m.large, m.large / t_end, m.large / (t_end * t_end)];
         for k in 0..=64 {
             for (size, x) in sizes.iter_mut().zip(m.value.at(t_end * f64::from(k) / 64.0)) {
@@ -79,7 +80,7 @@ pub fn check_where(model: &Model, analysis: Analysis, t_end: f64, watched: bool)
     Ok(warnings)
 }
 
-/// What jumps, when, and from where to where.
+/// Describes a jump: quantity, time and values.
 fn words(m: &Moving<'_>, s: &Seam, order: usize) -> String {
     let what = ["the value", "the speed", "the acceleration"][order];
     let per = ["", "/s", "/s^2"][order];

@@ -1,7 +1,7 @@
-//! Mobility: how many motions the constraints leave, by count and by numerical rank, and which.
+//! Mobility: the number of motions that the constraints leave, by count and by numerical rank, and a description of them.
 //!
-//! Small mechanisms are decided by singular values, large ones by eliminating body after body, which costs little more than
-//! their size. Nothing here is dense in the size of a large mechanism.
+//! Small mechanisms are analysed by singular values, large ones by eliminating body after body, at a cost little above their size. No
+//! matrix is dense in the size of a large mechanism.
 
 use crate::analysis::assembly::{self, Options};
 use crate::analysis::eliminate::eliminate;
@@ -13,11 +13,11 @@ use crate::topology::is_forest;
 use fourbar_math::dense;
 use nalgebra::{DMatrix, DVector};
 
-/// Singular values below this share of the largest count as zero.
+/// Singular values below this fraction of the largest count as zero.
 pub const TOLERANCE: f64 = 1e-8;
-/// Up to this many columns or rows the rank is decided by singular values.
+/// Up to this many columns or rows the rank is determined by singular values.
 pub const DENSE: usize = 300;
-/// Free motions of a larger mechanism up to which they are found one by one.
+/// Maximum number of free motions of a larger mechanism for which these are computed individually.
 pub const MOTIONS: usize = 40;
 
 /// Rank of the constraints at one pose.
@@ -45,13 +45,13 @@ impl Rank {
     pub fn redundant(&self) -> usize {
         self.rows - self.rank
     }
-    /// Free motions that move nothing: point masses that turn about themselves. Zero where the motions are not known one by one.
+    /// Free motions without effect: rotations of point masses. Zero if the motions are not known individually.
     pub fn idle(&self, model: &Model) -> usize {
         let point = |b: usize| model.bodies[b].mass > 0.0 && model.bodies[b].J_bar.amax() == 0.0;
         if self.motions.is_empty() || !(1..model.bodies.len()).any(point) {
             return 0;
         }
-        // Places of all bodies, and turns of those that are no points.
+        // Positions of all bodies, and rotations of those that are not points.
         let moved = DMatrix::from_fn(6 * model.moving(), self.motions.len(), |i, m| {
             let (b, x) = (1 + i / 6, &self.motions[m][1 + i / 6]);
             let way = match i % 6 {
@@ -59,7 +59,7 @@ impl Rank {
                 _ if point(b) => 0.0,
                 k => model.length * x.w[k - 3],
             };
-            // Motions have unit length: less than this is rounding.
+            // Motions have unit length: values below this are rounding.
             if way.abs() < TOLERANCE { 0.0 } else { way }
         });
         self.motions.len() - dense::rank_alone(&moved, TOLERANCE)
@@ -101,7 +101,7 @@ pub fn rank(model: &Model, set: &ConstraintSet, q: &[Pose]) -> Rank {
     Rank { rows, columns, rank: found.rank, smallest: None, motions: found.motions.unwrap_or_default() }
 }
 
-/// Rows of all constraints, velocities included, and how many of them depend on others at a pose.
+/// Number of rows of all constraints, velocities included, that depend on others at a pose.
 pub fn redundant_rows(model: &Model, set: &ConstraintSet, q: &[Pose]) -> usize {
     if is_forest(model) {
         return 0;
@@ -126,7 +126,7 @@ fn from_vector(model: &Model, x: &DVector<f64>) -> Vec<Twist> {
 /// Mobility of a mechanism: at its start, and generically.
 #[derive(Clone, Debug)]
 pub struct Mobility {
-    /// Freedoms minus rows, which may mislead.
+    /// Freedoms minus rows, which may be misleading.
     pub by_count: i64,
     /// At the start.
     pub start: Rank,
@@ -136,22 +136,22 @@ pub struct Mobility {
     pub singular_start: bool,
 }
 
-/// Mobility with or without the drives, from an assembled configuration. A large mechanism is compared with nearby poses only
-/// where its free motions are few.
+/// Mobility with or without the drives, from an assembled configuration. A large mechanism is compared with nearby poses only if it has few
+/// free motions.
 pub fn mobility(model: &Model, start: &Configuration, drives: bool) -> Mobility {
     let mut list = model.constraints(drives);
     list.extend(model.velocity_constraints());
     mobility_of(model, &ConstraintSet::new(list, |_| false), start, drives)
 }
 
-/// The same of constraints that are laid out already.
+/// The same for a given layout of constraints.
 pub fn mobility_of(model: &Model, set: &ConstraintSet, start: &Configuration, drives: bool) -> Mobility {
     let here = rank(model, set, &start.q);
     let mut generic = here.clone();
     let mut random = Random(0x0bad_5eed_0bad_5eed);
-    // Small steps along free motions, closed again: a singular start must not mislead. Without loops no pose is singular.
+    // Small steps along free motions, closed again, in case the start is singular. Without loops no pose is singular.
     if !here.motions.is_empty() && here.rows > 0 && !is_forest(model) {
-        // Of a large mechanism one nearby pose is enough: no random motion is singular by chance.
+        // For a large mechanism one nearby pose is sufficient: a random motion does not lead to a singular pose by chance.
         let nearby = if here.smallest.is_some() { 2 } else { 1 };
         for _ in 0..nearby {
             if let Some(q) = wander(model, start, &here.motions, &mut random, drives) {
@@ -182,7 +182,7 @@ pub fn wander(model: &Model, start: &Configuration, motions: &[Vec<Twist>], rand
     }
     let mut free = model.clone();
     free.hold.clear();
-    // Driven coordinates may follow: only the joints must stay closed.
+    // Driven coordinates may change: only the joints must stay closed.
     if drives {
         free.drives.clear();
     }
@@ -190,7 +190,7 @@ pub fn wander(model: &Model, start: &Configuration, motions: &[Vec<Twist>], rand
     assembly::assemble_from(&free, &moved, Options { drives: false, restarts: 0, starts: 0 }).ok().map(|a| a.configuration.q)
 }
 
-/// A free motion in words: the joint coordinate or body that describes it best.
+/// Description of a free motion: the joint coordinate or body that describes it best.
 #[derive(Clone, Debug)]
 pub struct FreeMotion {
     /// Name of the joint or body.
@@ -205,12 +205,12 @@ pub fn describe(model: &Model, q: &[Pose], motions: &[Vec<Twist>]) -> Vec<FreeMo
     let mut rates: Vec<Vec<f64>> = Vec::new();
     for (k, j) in model.joints.iter().enumerate().filter(|(_, j)| !j.open) {
         let [a, b] = j.bodies.map(BodyId::index);
-        // What a gear moves is known by what moves it.
+        // A coordinate driven by a gear is described by the driving one.
         let follows = if model.couplings.iter().any(|c| c.joints[1] == k) { 0.2 } else { 1.0 };
         for which in [JointCoordinate::Angle, JointCoordinate::Distance] {
             if let Some(y) = j.coordinate(which) {
                 let row = y.row(&q[a], &q[b]).parts;
-                // A coordinate against the ground reads best.
+                // Coordinates relative to ground are preferred.
                 let grounded = if a == 0 || b == 0 { 4.0 } else { 1.0 };
                 let scale = follows * grounded * if which == JointCoordinate::Angle { model.length } else { 1.0 };
                 rates.push(motions.iter().map(|m| scale * (row[0].power(&m[a]) + row[1].power(&m[b]))).collect());
@@ -221,7 +221,7 @@ pub fn describe(model: &Model, q: &[Pose], motions: &[Vec<Twist>]) -> Vec<FreeMo
     let joints = rates.len();
     for b in 1..model.bodies.len() {
         for k in 0..6 {
-            // Bodies are named only where joint coordinates do not describe the motion.
+            // Bodies are named only if joint coordinates do not describe the motion.
             rates.push(motions.iter().map(|m| 1e-3 * if k < 3 { m[b].v[k] } else { model.length * m[b].w[k - 3] }).collect());
             let what = if k < 3 { "moves" } else { "turns" };
             labels.push(FreeMotion { name: model.bodies[b].name.clone(), what });

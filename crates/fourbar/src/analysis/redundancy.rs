@@ -1,7 +1,7 @@
-//! Redundant constraints by name: which joints hold their bodies more often than needed.
+//! Redundant constraints by name: joints that constrain their bodies more often than necessary.
 //!
-//! Every independent loop is examined alone: rows of its joints minus their rank. What is redundant only through several
-//! loops together is found by dropping elements while the rest is still dependent in a way the loops do not explain.
+//! Every independent loop is examined separately: rows of its joints minus their rank. Redundancy through several loops together is found
+//! by dropping elements while the rest is still dependent in a way that single loops do not explain.
 
 use crate::analysis::rank::TOLERANCE;
 use crate::constraint::{Constraint, ConstraintSet};
@@ -12,19 +12,20 @@ use fourbar_math::dense;
 use nalgebra::DMatrix;
 use serde::Serialize;
 
-/// Up to this many elements dependence across loops, or within one loop, is searched for.
+/// Up to this many elements, dependence across loops, or within one loop, is searched for.
 const ELEMENTS: usize = 60;
-/// Sets that are listed; beyond, rows are only counted.
+/// Maximum number of sets listed; beyond it, rows are only counted.
 const SETS: usize = 400;
-/// Multiplications of singular values that loops may cost together; beyond, rows are only counted. The loops of a mesh grow with it.
+/// Maximum number of multiplications for singular values of all loops together; beyond it, rows are only counted. The loops of a mesh grow
+/// with its size.
 const WORK: f64 = 3e9;
 
-/// Elements that constrain each other more often than needed.
+/// Elements that constrain each other more often than necessary.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct RedundantSet {
-    /// Names of the joints and other constraints; without any of them the excess is gone.
+    /// Names of the joints and other constraints; without any one of them the redundancy disappears.
     pub names: Vec<String>,
-    /// Number of rows too many.
+    /// Number of redundant rows.
     pub times: usize,
     /// Whether they form a single loop.
     pub single_loop: bool,
@@ -33,11 +34,11 @@ pub struct RedundantSet {
 /// The redundancy of a mechanism at a pose.
 #[derive(Clone, Debug, Serialize)]
 pub struct Redundancy {
-    /// Rows of joints, couplings and bare constraints too many.
+    /// Number of redundant rows of joints, couplings and bare constraints.
     pub total: usize,
-    /// Where they come from.
+    /// Sets of elements that cause the redundancy.
     pub sets: Vec<RedundantSet>,
-    /// How many of them no set explains.
+    /// Number of redundant rows that no set explains.
     pub unexplained: usize,
 }
 
@@ -53,14 +54,14 @@ pub fn redundancy(model: &Model, topology: &Topology, q: &[Pose], total: usize) 
         if left == 0 || sets.len() == SETS {
             break;
         }
-        // Once for the whole loop, and once without each of its members where it is dependent.
+        // Once for the whole loop, and once without each of its members if it is dependent.
         let size = 6.0 * l.joints.len() as f64;
         let each = 10.0 * size.powi(3);
         if l.joints.len() > ELEMENTS || work + each > WORK {
             continue;
         }
         work += each;
-        // Joints come first in the list of constraints, in their own order.
+        // Joints come first in the list of constraints, in the order of the model.
         let times = excess(&all, &l.joints, q, model.length).min(left);
         if times > 0 {
             work += each * l.joints.len() as f64;
@@ -89,7 +90,7 @@ pub fn redundancy(model: &Model, topology: &Topology, q: &[Pose], total: usize) 
     Redundancy { total, sets, unexplained: left }
 }
 
-/// The joints of a loop in the order in which one walks around it, from the first in the file towards its earlier neighbour.
+/// The joints of a loop in order around it, from the first in the file towards its earlier neighbour.
 pub fn around(l: &Loop) -> Vec<usize> {
     let n = l.joints.len();
     let first = (0..n).min_by_key(|&k| l.joints[k]).unwrap_or(0);
@@ -104,13 +105,13 @@ pub fn excess(all: &[Constraint], members: &[usize], q: &[Pose], L: f64) -> usiz
     part.set.rows() - dense::rank_alone(&part.A, TOLERANCE)
 }
 
-/// Some constraints alone, with the columns of the bodies they touch.
+/// Some constraints alone, with the columns of their bodies.
 pub struct Part {
     /// The constraints.
     pub set: ConstraintSet,
     /// Their Jacobian: rows of unit length, rotations measured as `L omega`.
     pub A: DMatrix<f64>,
-    /// Lengths of the rows before.
+    /// Lengths of the rows before scaling.
     pub norms: Vec<f64>,
 }
 

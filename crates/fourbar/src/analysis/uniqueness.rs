@@ -1,9 +1,9 @@
-//! Which reaction components are unique where constraints are redundant.
+//! Unique reaction components of mechanisms with redundant constraints.
 //!
-//! Self-stresses are the null vectors of `Phi_q^T`; a component is unique exactly when every self-stress leaves it alone. Small
-//! mechanisms are decided by the singular values that also give the rank, in the same scaling and with the same tolerance: a
-//! redundant row always comes with a self-stress. For large ones random vectors filtered through `mu (S + mu)^-1` span the
-//! self-stresses with probability one, at the price of a few solves with the sparse factor.
+//! Self-stresses are the null vectors of `Phi_q^T`; a component is unique exactly when it vanishes in every self-stress. Small mechanisms
+//! are analysed with the singular values of the rank, in the same scaling and with the same tolerance: every redundant row implies a
+//! self-stress. For large ones random vectors filtered through `mu (S + mu)^-1` span the self-stresses with probability one, at the cost of
+//! a few solves with the sparse factor.
 
 use crate::analysis::rank::DENSE;
 use crate::analysis::redundancy::Part;
@@ -17,9 +17,9 @@ use crate::schur::unit_weights;
 use crate::state::{Configuration, Pose};
 use crate::topology::is_forest;
 
-/// Components that move by less than this share of the self-stress are unique.
+/// Components that change by less than this fraction of the self-stress are unique.
 const TOLERANCE: f64 = 1e-5;
-/// Random vectors tried in large mechanisms, filters of each, and the shift of the matrix, whose entries are of the order of one.
+/// For large mechanisms: number of random vectors, of filters for each, and the shift of the matrix, whose entries are of the order of one.
 const PROBES: usize = 3;
 const FILTERS: usize = 20;
 const SHIFT: f64 = 1e-12;
@@ -32,7 +32,7 @@ pub fn not_unique(model: &Model, at: &Configuration) -> Vec<(String, Vec<String>
     not_unique_in(model, &ConstraintSet::new(model.all_constraints(), |_| false), at)
 }
 
-/// The same of constraints that are laid out already.
+/// The same for a given layout of constraints.
 pub fn not_unique_in(model: &Model, set: &ConstraintSet, at: &Configuration) -> Vec<(String, Vec<String>)> {
     if is_forest(model) {
         return Vec::new();
@@ -42,7 +42,7 @@ pub fn not_unique_in(model: &Model, set: &ConstraintSet, at: &Configuration) -> 
     let mut touched = vec![[false; 6]; model.joints.len()];
     for z in &stresses {
         let wrenches: Vec<Reaction> = (0..model.joints.len()).map(|k| loads.reaction(model, set, k, &at.q, z)).collect();
-        // Drives and bare rows count too: what a self-stress of theirs leaves in a joint may be rounding.
+        // Drives and bare rows are included in the scale: the effect of their self-stress on a joint may be rounding.
         let rows = z.iter().fold(0.0_f64, |s, z| s.max(z.abs()));
         let size = wrenches.iter().fold(rows, |s, w| s.max(w.force.amax()).max(w.torque.amax() / model.length));
         for (touched, Reaction { force, torque }) in touched.iter_mut().zip(&wrenches) {
@@ -61,7 +61,7 @@ pub fn not_unique_in(model: &Model, set: &ConstraintSet, at: &Configuration) -> 
         .collect()
 }
 
-/// Whether friction follows a load that is not unique at a pose: a self-stress loads its joint.
+/// Whether friction depends on a load that is not unique at a pose: a self-stress loads its joint.
 pub fn friction_is_shared(model: &Model, at: &Configuration) -> bool {
     let set = ConstraintSet::new(model.all_constraints(), |_| false);
     let stresses = self_stresses(model, &set, at);
@@ -73,7 +73,7 @@ pub fn friction_is_shared(model: &Model, at: &Configuration) -> bool {
     })
 }
 
-/// Multipliers that load constraints and no body at a pose.
+/// Multipliers that load constraints but no body at a pose.
 fn self_stresses(model: &Model, set: &ConstraintSet, at: &Configuration) -> Vec<Vec<f64>> {
     if set.rows().max(6 * model.moving()) <= DENSE {
         let members: Vec<usize> = (0..set.list.len()).collect();

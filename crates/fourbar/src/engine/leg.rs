@@ -1,5 +1,5 @@
-//! Legs of a run: stretches over which one formulation moves the mechanism. A run with a named formulation has one; where `auto` has
-//! chosen and its choice cannot continue, the next candidate continues from the last good state, over one and the same trajectory.
+//! Sections of a run with one formulation. A run with a named formulation has one section; if the choice of `auto` cannot continue, the
+//! next candidate continues from the last good state, in the same trajectory.
 
 use crate::diagnostic::Diagnostic;
 use crate::formulation::Chosen;
@@ -9,17 +9,17 @@ use crate::motion::Instant;
 use crate::state::Configuration;
 use serde_json::{Value, json};
 
-/// The diagnostic of an explicit method that gives way to an implicit one because forces are stiff.
+/// The diagnostic of an explicit method that is replaced by an implicit one because forces are stiff.
 pub const STIFF: &str = "S235";
 
-/// Where the formulation in force started.
+/// The start of the present formulation.
 #[derive(Clone, Debug)]
 pub struct Leg {
     /// Its consistent start.
     pub start: Configuration,
     /// Work done before it, J.
     pub work: f64,
-    /// Changes of formulation until then.
+    /// Changes of formulation before it.
     pub changes: Vec<Change>,
 }
 
@@ -34,7 +34,7 @@ pub struct Change {
     pub failed: Vec<(String, String)>,
 }
 
-/// A candidate that got no further from the last good state.
+/// A candidate that made no progress from the last good state.
 pub struct Fallen {
     /// Which.
     pub chosen: Chosen,
@@ -52,31 +52,31 @@ impl Fallen {
     }
 }
 
-/// What the others said where none of them got any further than the first.
+/// Reasons of the other candidates, if none of them got further than the first.
 pub fn no_other(failed: &[Fallen]) -> Option<String> {
     let others: Vec<String> = failed.iter().skip(1).map(Fallen::reason).map(|(name, why)| format!("`{name}`: {why}")).collect();
     (!others.is_empty()).then(|| format!("no other formulation can continue from there: {}", others.join("; ")))
 }
 
 impl Change {
-    /// To `to`, after others failed at a time.
+    /// Change to `to`, after others failed at a time.
     pub fn new(t: f64, to: &Chosen, failed: &[Fallen]) -> Self {
         Self { t, to: to.formulation.name.to_string(), failed: failed.iter().map(Fallen::reason).collect() }
     }
 
-    /// Whether the only reason is that forces turned out to be stiff: what went before is as good as what follows.
+    /// Whether the only reason is stiffness: then the previous results are as good as the following ones.
     fn is_for_speed(&self) -> bool {
         matches!(&self.failed[..], [(_, why)] if why.starts_with(STIFF))
     }
 
-    /// What there is to note of it, where it deserves no warning.
+    /// A note on the change, if a warning is unnecessary.
     pub fn note(&self) -> Option<String> {
         let [(name, why)] = &self.failed[..] else { return None };
         let why = why.strip_prefix(STIFF)?.trim_start_matches([':', ' ']);
         Some(format!("{why}: from t = {} s on `{}` with radau moves the mechanism instead of `{name}`", self.t, self.to))
     }
 
-    /// The warning it deserves.
+    /// A warning about the change, if necessary.
     pub fn warning(&self) -> Option<Diagnostic> {
         (!self.is_for_speed()).then(|| self.could_not_go_on())
     }
@@ -99,18 +99,18 @@ fn listed(names: &[String]) -> String {
     }
 }
 
-/// Whether another formulation may continue where one ended with this: settings that are wrong stay wrong, and so do checkpoints.
+/// Whether another formulation may continue after this error: wrong settings and checkpoints remain wrong.
 pub fn another_may_pass(d: &Diagnostic) -> bool {
     d.code.0.starts_with('S') && d.code.0 != "S240"
 }
 
 impl Leg {
-    /// The first one.
+    /// The first section.
     pub fn first(start: &Configuration) -> Self {
         Self { start: start.clone(), work: 0.0, changes: Vec::new() }
     }
 
-    /// The next one starts from the last good instant, brought back to the constraints to rounding.
+    /// The next section, from the last good instant projected onto the constraints to rounding.
     pub fn next(&mut self, model: &Model, good: &Instant) -> Result<(), Diagnostic> {
         self.start = lie::closed(model, &good.configuration()).map_err(|d| *d)?;
         self.work = good.work;
@@ -123,7 +123,7 @@ impl Leg {
         json!({ "start": self.start.save(), "work": self.work, "changes": changes })
     }
 
-    /// From a checkpoint; `None` where its sizes do not fit.
+    /// From a checkpoint; `None` if its sizes do not fit.
     pub fn restored(model: &Model, saved: &Value) -> Option<Self> {
         let pair = |v: &Value| Some((v[0].as_str()?.to_string(), v[1].as_str()?.to_string()));
         let changes = saved["changes"].as_array()?.iter().map(|c| {

@@ -1,7 +1,7 @@
-//! A mechanism in motion: the active formulation, the candidates that replace it if it fails, and the checks of its results.
+//! The engine of a motion: the active formulation, the candidates that replace it if it fails, and the checks of its results.
 //!
-//! [`Engine`] borrows its model; [`crate::Simulation`] is the same with its own model. The first of the candidates moves the
-//! mechanism; where it cannot continue, the next ones in turn do, from the last state that was handed over, until none gets any further.
+//! [`Engine`] borrows its model; [`crate::Simulation`] is the same with an owned model. The first of the candidates computes the motion; if
+//! it cannot continue, the others continue in turn from the last returned state, until none makes progress.
 
 pub(crate) mod leg;
 mod stuck;
@@ -30,42 +30,42 @@ use warnings::{friction_warning, mass_warning};
 
 /// The integrator for stiff forces.
 const IMPLICIT: &str = "radau";
-/// The largest step that is searched for at once, in ends of the study.
+/// Limit for steps ahead in a single step, in multiples of the study's end time.
 const STEP: f64 = 10.0;
-/// Share of the characteristic length to which states after events are consistent.
+/// Fraction of the characteristic length to which states after events are consistent.
 const EVENTS: f64 = 1e-7;
 
-/// A mechanism in motion on a borrowed model.
+/// The motion of a mechanism on a borrowed model.
 pub struct Engine<'m> {
     model: &'m Model,
     structure: Structure<'m>,
     study: Study,
     analysis: Analysis,
     candidates: Vec<Chosen>,
-    /// Which of them is in force, counted on where they come round again.
+    /// Number of the active candidate, counted on when they repeat.
     turn: usize,
     motion: Option<Box<dyn Motion + 'm>>,
     leg: Leg,
-    /// Candidates that got no further from the last state that was handed over.
+    /// Candidates that made no progress from the last returned state.
     fallen: Vec<Fallen>,
-    /// The present, and where the next instant is made.
+    /// The current instant, and storage for the next one.
     now: Instant,
     next: Instant,
-    /// Whether the present is more than the start.
+    /// Whether the current instant has been computed.
     begun: bool,
     judge: Judge<'m>,
-    /// What has been said so far, and what is said once at the end.
+    /// Messages so far, and those to be issued once at the end.
     outcome: Outcome,
-    /// Up to where steps may pass the times that are requested.
+    /// Time up to which steps may pass the requested times.
     ahead: f64,
     /// Work counts of motions that events have ended.
     spent: Vec<(&'static str, f64)>,
-    /// Where the motion began: a pose that failures are compared with.
+    /// The start of the motion: reference pose for the analysis of failures.
     origin: (f64, Vec<Pose>),
 }
 
 impl<'m> Engine<'m> {
-    /// Sets an assembled mechanism in motion. Until [`Engine::begin`] nothing has been computed.
+    /// Prepares the motion of an assembled mechanism. Nothing is computed before [`Engine::begin`].
     pub fn new(structure: Structure<'m>, study: &Study, candidates: Vec<Chosen>, assembled: &Assembled) -> Self {
         let (model, start, analysis) = (structure.model, &assembled.configuration, study.analysis_of(&structure));
         let mut outcome = Outcome { warnings: assembled.warning(model).into_iter().collect(), ..Outcome::default() };
@@ -101,17 +101,17 @@ impl<'m> Engine<'m> {
         }
     }
 
-    /// Whether reactions and efforts are wanted; where they are not they stay zero and cost nothing.
+    /// Whether to compute reactions and efforts; otherwise they are zero.
     pub fn want_loads(&mut self, wanted: bool) {
         (self.now.loaded, self.next.loaded) = (wanted, wanted);
     }
 
-    /// The same from the next instant on; the present stays as it is.
+    /// The same from the next instant on; the current instant is unchanged.
     pub fn want_next_loads(&mut self, wanted: bool) {
         self.next.loaded = wanted;
     }
 
-    /// Up to where steps may pass the times that are requested, because nothing will be changed before.
+    /// Sets the time up to which steps may pass the requested times, because there will be no changes before it.
     pub fn run_ahead(&mut self, until: f64) {
         self.ahead = until;
         if let Some(motion) = &mut self.motion {
@@ -119,27 +119,27 @@ impl<'m> Engine<'m> {
         }
     }
 
-    /// The present: poses, velocities, accelerations, reactions, efforts, work and residuals.
+    /// The current instant: poses, velocities, accelerations, reactions, efforts, work and residuals.
     pub fn now(&self) -> &Instant {
         &self.now
     }
 
-    /// What moves the mechanism.
+    /// The active formulation and integrator.
     pub fn chosen(&self) -> &Chosen {
         &self.candidates[self.turn % self.candidates.len()]
     }
 
-    /// Whether kinematics or dynamics moves it.
+    /// Whether the motion is computed by kinematics or dynamics.
     pub fn analysis(&self) -> Analysis {
         self.analysis
     }
 
-    /// Adds warnings to what is said at the end.
+    /// Adds warnings to those issued at the end.
     pub fn warn(&mut self, warnings: Vec<Diagnostic>) {
         self.outcome.warnings.extend(warnings);
     }
 
-    /// Other values and slopes of inputs from the present on, with which the next steps are made. The present keeps its accelerations and
+    /// Sets values and slopes of inputs from the current time on, for the next steps. The current instant keeps its accelerations and
     /// reactions until [`Engine::refresh`].
     pub fn set_inputs(&mut self, changes: &[InputChange]) -> Result<(), Diagnostic> {
         let n = self.model.inputs.len();
@@ -159,7 +159,7 @@ impl<'m> Engine<'m> {
         if motion.set_auxiliaries(t, &self.now.z)? {
             return Ok(());
         }
-        // Steps have gone beyond the present: they are taken again from there.
+        // Steps have passed the current time: they are repeated from there.
         motion.report(&mut self.outcome);
         self.outcome.work.clear();
         self.leg.next(self.model, &self.now)?;
@@ -167,7 +167,7 @@ impl<'m> Engine<'m> {
         Ok(())
     }
 
-    /// Accelerations and reactions of the present, after inputs were changed.
+    /// Computes current accelerations and reactions after a change of inputs.
     pub fn refresh(&mut self) -> Result<(), Diagnostic> {
         let Some(motion) = &mut self.motion else { return Ok(()) };
         motion.instant(self.now.t, &mut self.next)?;
@@ -176,7 +176,7 @@ impl<'m> Engine<'m> {
         Ok(())
     }
 
-    /// Moves to a time through the changes of a plan on the way; at the time itself it is what the inputs are from there on.
+    /// Advances to a time, including the planned input changes before it; at the time itself the new inputs apply.
     pub fn follow(&mut self, t: f64, end: f64, plan: &mut Plan, go_on: &mut dyn FnMut(f64) -> bool) -> Result<bool, Diagnostic> {
         while let Some(at) = plan.next_until(t) {
             if !self.advance(at, go_on)? {
@@ -191,7 +191,7 @@ impl<'m> Engine<'m> {
         self.advance(t, go_on)
     }
 
-    /// Goes on from a state that is consistent to a share of the characteristic length.
+    /// Continues from a state that is consistent to a fraction of the characteristic length.
     pub fn set_state(&mut self, state: &Configuration, share: f64) -> Result<(), Diagnostic> {
         let held: Vec<Vec<f64>> = self.model.held_drives().map(|(_, i)| i.save()).collect();
         place_drives(self.model, state);
@@ -214,7 +214,7 @@ impl<'m> Engine<'m> {
         self.begin()
     }
 
-    /// Goes on from a consistent state after an event, with the work done before it and what the judge of the piece before remembers.
+    /// Continues from a consistent state after an event, with the previous work and the saved data of the previous judge.
     pub fn resume(&mut self, state: &Configuration, work: f64, book: &Value) -> Result<(), Diagnostic> {
         place_drives(self.model, state);
         change_drives(self.model, state.t, &state.z);
@@ -223,14 +223,14 @@ impl<'m> Engine<'m> {
         self.fallen.clear();
         let changes = std::mem::take(&mut self.leg.changes);
         self.leg = Leg { changes, work, ..Leg::first(state) };
-        // Forces that were found to be stiff in this mode still are.
+        // Forces found to be stiff in this mode remain so.
         self.turn = if self.chosen().integrator == IMPLICIT { self.turn } else { 0 };
         self.begun = false;
         self.judge.go_on_from(book);
         self.begin()
     }
 
-    /// After a stop on the way to a time: the next steps begin at the present again, not where the stop came.
+    /// After a stop before the requested time: the next steps start from the current time again, not from where the steps had ended.
     pub fn return_to_present(&mut self) -> Result<(), Diagnostic> {
         if self.begun && self.motion.as_ref().is_some_and(|m| m.t() > self.now.t) {
             self.retire();
@@ -239,7 +239,7 @@ impl<'m> Engine<'m> {
         Ok(())
     }
 
-    /// Ends the motion in force; what it has to say is kept.
+    /// Ends the present motion; its messages are kept.
     fn retire(&mut self) {
         if let Some(mut motion) = self.motion.take() {
             motion.report(&mut self.outcome);
@@ -248,13 +248,13 @@ impl<'m> Engine<'m> {
         add_work(&mut self.spent, own);
     }
 
-    /// Everything that was said and counted so far, for another engine that continues; the motion in force has ended.
+    /// All messages and counts so far, for another engine that continues; the present motion has ended.
     pub fn hand_over(&mut self) -> (Outcome, Vec<(&'static str, f64)>) {
         self.retire();
         (std::mem::take(&mut self.outcome), std::mem::take(&mut self.spent))
     }
 
-    /// Takes what another engine has said and counted.
+    /// Adopts the messages and counts of another engine.
     pub fn take_over(&mut self, (before, spent): (Outcome, Vec<(&'static str, f64)>)) {
         let own = std::mem::replace(&mut self.outcome, before);
         self.outcome.warnings.extend(own.warnings.into_iter().filter(|w| !["W230", "W232"].contains(&w.code.0)));
@@ -264,22 +264,22 @@ impl<'m> Engine<'m> {
         self.spent = spent;
     }
 
-    /// Which of the candidates is in force.
+    /// Number of the active candidate.
     pub fn turn(&self) -> usize {
         self.turn
     }
 
-    /// Starts with another candidate where it continues.
+    /// Starts with another candidate where the engine continues.
     pub fn set_turn(&mut self, turn: usize) {
         self.turn = turn % self.candidates.len();
     }
 
-    /// What the judge remembers.
+    /// Saved data of the judge.
     pub fn book(&self) -> Value {
         self.judge.save()
     }
 
-    /// One step that ends at `limit` at the latest; its end becomes the present.
+    /// One step that ends at `limit` at the latest; its end becomes the current time.
     pub fn step_until(&mut self, limit: f64, go_on: &mut dyn FnMut(f64) -> bool) -> Result<bool, Diagnostic> {
         let from = self.now.t;
         if let Some(t) = self.motion.as_ref().map(|m| m.t()).filter(|t| *t > from) {
@@ -300,8 +300,8 @@ impl<'m> Engine<'m> {
         self.motion.as_ref().map_or(self.now.t, |m| m.t().max(self.now.t))
     }
 
-    /// One step that ends at `limit` at the latest, without an instant at its end: the present stays. Gives the time at which it began, or
-    /// `None` where it was told to stop.
+    /// One step that ends at `limit` at the latest, without an instant at its end: the current instant is unchanged. Returns the start time
+    /// of the step, or `None` if it was stopped.
     pub fn step_on(&mut self, limit: f64, go_on: &mut dyn FnMut(f64) -> bool) -> Result<Option<f64>, Diagnostic> {
         self.run_ahead(limit);
         loop {
@@ -333,7 +333,7 @@ impl<'m> Engine<'m> {
         }
     }
 
-    /// Poses and velocities at the end of the last step, where they are at hand.
+    /// Poses and velocities at the end of the last step, if available.
     pub fn glance(&mut self, out: &mut Configuration) -> bool {
         self.motion.as_mut().is_some_and(|m| m.glance(out))
     }
@@ -344,7 +344,7 @@ impl<'m> Engine<'m> {
         self.reach(t, &mut |_| true).map(|_| ())
     }
 
-    /// Moves to a time, which becomes the present; `false` where `go_on`, asked now and then, said stop.
+    /// Advances to a time, which becomes the current one; `false` if `go_on`, which is called regularly, returned `false`.
     pub fn advance(&mut self, t: f64, go_on: &mut dyn FnMut(f64) -> bool) -> Result<bool, Diagnostic> {
         if t < self.now.t || t.is_nan() {
             return Err(Diagnostic::new(
@@ -359,15 +359,15 @@ impl<'m> Engine<'m> {
         self.reach(t, go_on)
     }
 
-    /// One step of the integrator, to wherever it leads; its end becomes the present. Kinematics has no steps of its own and takes
-    /// the output step of the study.
+    /// One step of the integrator, of any size; its end becomes the current time. Kinematics has no steps and uses the output step of the
+    /// study.
     pub fn step(&mut self, go_on: &mut dyn FnMut(f64) -> bool) -> Result<bool, Diagnostic> {
         let from = self.now.t;
         let given = self.study.fixed_step().or((self.analysis == Analysis::Kinematics).then_some(self.study.output_step));
         if let Some(h) = given {
             return self.advance(from + h, go_on);
         }
-        // An end of a step that was passed already comes first.
+        // If the end of a step was passed already, it comes first.
         if let Some(t) = self.motion.as_ref().map(|m| m.t()).filter(|t| *t > from) {
             return self.advance(t, go_on);
         }
@@ -378,7 +378,7 @@ impl<'m> Engine<'m> {
         reached
     }
 
-    /// To the end of the step that leads beyond a time.
+    /// Advances to the end of the first step beyond a time.
     fn reach_next(&mut self, from: f64, go_on: &mut dyn FnMut(f64) -> bool) -> Result<bool, Diagnostic> {
         loop {
             let stepped = match &mut self.motion {
@@ -397,7 +397,7 @@ impl<'m> Engine<'m> {
         }
     }
 
-    /// The state at a time inside the last step; the present stays.
+    /// The state at a time inside the last step; the current instant is unchanged.
     pub fn instant_at(&mut self, t: f64, out: &mut Instant) -> Result<(), Diagnostic> {
         let Some(motion) = &mut self.motion else { return Err(outside(t, self.now.t)) };
         if t > motion.t() || t > self.now.t.max(motion.t()) {
@@ -408,7 +408,7 @@ impl<'m> Engine<'m> {
         Ok(())
     }
 
-    /// Moves to a time with whatever candidate gets there.
+    /// Advances to a time with the first candidate that reaches it.
     fn reach(&mut self, t: f64, go_on: &mut dyn FnMut(f64) -> bool) -> Result<bool, Diagnostic> {
         loop {
             match self.attempt(t, go_on) {
@@ -418,11 +418,11 @@ impl<'m> Engine<'m> {
         }
     }
 
-    /// The motion of the candidate in force from the start of its leg.
+    /// Starts the motion of the active candidate at the start of its section.
     fn start(&mut self) -> Result<Box<dyn Motion + 'm>, Diagnostic> {
         let Chosen { formulation, integrator, why } = self.chosen().clone();
         if self.fallen.is_empty() {
-            // The integrator is named where options belong to others of the formulation.
+            // The integrator is named if some options belong to other integrators of the formulation.
             let who = match formulation.options.iter().all(|o| o.only.is_empty()) {
                 _ if self.analysis == Analysis::Kinematics => "kinematics".to_string(),
                 true => format!("`{}`", formulation.name),
@@ -432,7 +432,7 @@ impl<'m> Engine<'m> {
             self.outcome.warnings.extend(self.study.idle_options(&who, &formulation.options_with(integrator)));
         }
         let mut motion = (formulation.start)(&self.structure, &self.study, integrator, &self.leg.start)?;
-        // Where the implicit candidate got no further an explicit one continues, however small its steps.
+        // If the implicit candidate made no progress, an explicit one continues, however small its steps.
         let implicit = |c: &Chosen| c.integrator == IMPLICIT;
         if self.candidates.iter().any(implicit) && !self.fallen.iter().any(|f| implicit(&f.chosen)) {
             motion.give_way();
@@ -441,7 +441,7 @@ impl<'m> Engine<'m> {
         Ok(motion)
     }
 
-    /// Moves to a time with the candidate in force.
+    /// Advances to a time with the active candidate.
     fn attempt(&mut self, t: f64, go_on: &mut dyn FnMut(f64) -> bool) -> Result<bool, Diagnostic> {
         if self.motion.is_none() {
             self.motion = Some(self.start()?);
@@ -463,7 +463,7 @@ impl<'m> Engine<'m> {
         Ok(true)
     }
 
-    /// After a failure: the next candidate, from the state that was handed over last.
+    /// After a failure: selects the next candidate, which starts from the last returned state.
     fn change_over(&mut self, d: Diagnostic) -> Result<(), Diagnostic> {
         let mut t = self.leg.start.t;
         let mut d = d;
@@ -484,7 +484,7 @@ impl<'m> Engine<'m> {
         let others = self.fallen.len() < self.candidates.len();
         if may_pass && others && (!self.begun || self.leg.next(self.model, &self.now).is_ok()) {
             self.turn += 1;
-            // Where forces are stiff the next one is the implicit candidate.
+            // If forces are stiff the next candidate is the implicit one.
             if stiff && let Some(last) = self.candidates.iter().rposition(|c| c.integrator == IMPLICIT) {
                 while self.turn % self.candidates.len() != last {
                     self.turn += 1;
@@ -496,12 +496,12 @@ impl<'m> Engine<'m> {
         Err(self.fallen[0].diagnostic.clone())
     }
 
-    /// A failure of a motion, with its cause where the mechanism has come to a singular position.
+    /// A failure of a motion, with its cause if the mechanism is at a singular position.
     fn explained(&mut self, d: Diagnostic, motion: &mut (dyn Motion + 'm)) -> Diagnostic {
         let mut near = vec![(self.now.t, self.now.q.clone())];
         let t = motion.t();
         if t > self.now.t {
-            // Right at a singular position there may be poses but no accelerations.
+            // Right at a singular position poses may exist without accelerations.
             let _ = motion.instant(t, &mut self.next);
             let (set, x) = (&self.structure.rows, &self.next);
             let mut open = vec![0.0; set.rows()];
@@ -514,7 +514,7 @@ impl<'m> Engine<'m> {
         stuck::explain(&self.structure, d, &near, (self.origin.0, &self.origin.1))
     }
 
-    /// What is left to say, and the verdict on the whole run where it came to its end.
+    /// Final messages, and the verdict on the whole run if it reached its end.
     pub fn finish(&mut self, stopped: bool, failure: Option<Diagnostic>) -> (Report, Option<Diagnostic>) {
         let mut chosen = self.chosen().clone();
         let mut t = self.now.t;
@@ -529,7 +529,7 @@ impl<'m> Engine<'m> {
         let mut outcome = std::mem::take(&mut self.outcome);
         outcome.warnings.extend(leg.changes.iter().filter_map(Change::warning));
         outcome.notes.extend(leg.changes.iter().filter_map(Change::note));
-        // Formulations that take turns may say the same.
+        // Alternating formulations may issue the same notes.
         let mut said = HashSet::new();
         outcome.notes.retain(|n| said.insert(n.clone()));
         outcome.warnings.extend(singular::warning(&outcome.singular));
@@ -557,7 +557,7 @@ impl<'m> Engine<'m> {
         (report, failure)
     }
 
-    /// Everything needed to continue, numbers to the bit. A motion that has made no step yet is that of its start.
+    /// All data needed to continue, with numbers preserved exactly. A motion without steps is represented by its start.
     pub fn save(&self) -> Value {
         let c = self.chosen();
         let moved = self.motion.as_ref().filter(|m| m.t() > self.leg.start.t);
@@ -576,13 +576,13 @@ impl<'m> Engine<'m> {
         })
     }
 
-    /// Continues from what [`Engine::save`] gave for the same mechanism and settings.
+    /// Continues from the result of [`Engine::save`] for the same mechanism and settings.
     pub fn restore(&mut self, v: &Value) -> Result<(), Diagnostic> {
         let misfit = || bad_checkpoint("its sizes do not match");
         if v["model"].as_str() != Some(fingerprint(self.model).as_str()) {
             return Err(bad_checkpoint("it belongs to another mechanism"));
         }
-        // States of other formulations may have the same size and mean something else.
+        // States of other formulations may have the same size but another meaning.
         let same = |c: &Chosen| v["formulation"] == c.formulation.name && v["integrator"] == c.integrator;
         let Some(turn) = self.candidates.iter().position(same).filter(|_| v["analysis"] == json!(self.analysis)) else {
             return Err(bad_checkpoint("it belongs to another formulation or integrator"));
@@ -610,17 +610,17 @@ impl<'m> Engine<'m> {
     }
 }
 
-/// A time that no dense output reaches.
+/// Error for a time outside the dense output.
 fn outside(t: f64, now: f64) -> Diagnostic {
     Diagnostic::new("U311", format!("t = {} s is not inside the last step; the present is t = {} s", number(t), number(now)))
         .help("advance to the time, or choose one inside the last step")
 }
 
-/// Kinematics in the chart of the formulation that was requested, where it is one.
+/// Kinematics in the chart of the requested formulation, if it has one.
 fn in_charts(study: &Study, asked: &Chosen, warnings: &mut Vec<Diagnostic>) -> Vec<Chosen> {
     let name = asked.formulation.name;
     let chart = KINEMATICS.iter().find(|k| k.name == name);
-    // A choice was made for dynamics and says nothing here.
+    // An automatic choice was made for dynamics and does not apply here.
     if chart.is_none() && asked.why.is_none() && !study.is_auto() {
         warnings.push(
             Diagnostic::new("W302", format!("formulation `{name}` does not apply to kinematics"))
@@ -632,7 +632,7 @@ fn in_charts(study: &Study, asked: &Chosen, warnings: &mut Vec<Diagnostic>) -> V
     vec![Chosen { formulation, integrator: formulation.integrators[0], why: None }]
 }
 
-/// Whether a motion ended because something prescribed is not finite from there on.
+/// The error of a motion that ended because a prescribed function is not finite from then on.
 fn undefined_soon(set: &ConstraintSet, t: f64, output_step: f64) -> Option<Diagnostic> {
     [0.0, 1e-6, 1e-3, 1.0].iter().find_map(|share| {
         let t = t + share * output_step;
@@ -640,7 +640,7 @@ fn undefined_soon(set: &ConstraintSet, t: f64, output_step: f64) -> Option<Diagn
     })
 }
 
-/// Tells models apart in checkpoints: names, masses and lengths.
+/// Distinguishes models in checkpoints: names, masses and lengths.
 fn fingerprint(model: &Model) -> String {
     let bodies: Vec<String> = model.bodies.iter().map(|b| format!("{}:{:e}", b.name, b.mass)).collect();
     let joints: Vec<String> = model.joints.iter().map(|j| format!("{}:{}", j.name, j.kind.name())).collect();

@@ -1,4 +1,4 @@
-//! Why a motion cannot continue: messages for a mechanism at a dead point.
+//! Messages for a mechanism that cannot continue because of a dead point.
 
 use crate::diagnostic::Diagnostic;
 use crate::singular::massless::Massless;
@@ -7,15 +7,15 @@ use crate::state::Pose;
 use crate::structure::Structure;
 use fourbar_math::elementary;
 
-/// Failures that a singular position may cause: steps that become too small or do not converge, joints that open.
+/// Failures that may result from a singular position: steps that become too small or do not converge, joints that open.
 const CAUSED: [&str; 5] = ["S230", "S231", "S232", "S233", "S241"];
 /// The same in natural coordinates.
 const SERIES: &str = "S284";
-/// Where the distance from singular positions has come down to this share of what it was, the mechanism is at one.
+/// If the distance from singular positions has fallen to this fraction of its initial value, the mechanism is at one.
 const AT: f64 = 0.05;
 
-/// Adds to a failure that the mechanism is at a singular position, where it is, with the joints and drives whose constraints depend on each
-/// other there. `near` are poses at or just before the failure, `far` is the pose where the motion began.
+/// Adds to a failure that the mechanism is at a singular position, with its location and the joints and drives whose constraints become
+/// dependent there. `near` are poses at or just before the failure, `far` is the pose at the start of the motion.
 pub fn explain(structure: &Structure<'_>, d: Diagnostic, near: &[(f64, Vec<Pose>)], far: (f64, &[Pose])) -> Diagnostic {
     if !(CAUSED.contains(&d.code.0) || d.code.0 == SERIES) || structure.rows.rows() == 0 {
         return d;

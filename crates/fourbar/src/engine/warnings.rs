@@ -4,10 +4,10 @@ use crate::diagnostic::Diagnostic;
 use crate::model::Model;
 use crate::schur::lightest_and_heaviest;
 
-/// Masses that differ by more than this share cost digits: squared distances from dependence are weighed by it.
+/// Mass ratios above this cost digits, since they weight squared distances from dependence.
 const MASS_RATIO: f64 = 1e9;
 
-/// A light body beside a much heavier one.
+/// Warning about a light body connected to a much heavier one.
 pub fn mass_warning(model: &Model) -> Option<Diagnostic> {
     let ratio = |[light, heavy]: [usize; 2]| model.bodies[heavy].mass / model.bodies[light].mass;
     let [light, heavy] =
@@ -20,7 +20,7 @@ pub fn mass_warning(model: &Model) -> Option<Diagnostic> {
     })
 }
 
-/// Load-dependent friction on a reaction that is not unique has no definite value.
+/// Warning about load-dependent friction on a reaction that is not unique, which has no definite value.
 pub fn friction_warning(model: &Model, not_unique: &[(String, Vec<String>)]) -> Vec<Diagnostic> {
     let mut list = Vec::new();
     for (name, f) in &model.forces {

@@ -11,7 +11,7 @@ use nalgebra::{DMatrix, DVector, Vector3};
 
 const XYZ: [&str; 3] = ["x", "y", "z"];
 
-/// Singular values below this share of the largest count as zero where coordinates are judged.
+/// Singular values below this fraction of the largest count as zero in the selection of coordinates.
 const DEPENDENT: f64 = 1e-8;
 
 /// Coordinates of a mechanism with the rows that give their rates: `y' = C v`, `y'' = C a + bias`.
@@ -27,7 +27,7 @@ pub struct Coordinates {
     pub scale: Vec<f64>,
 }
 
-/// One coordinate.
+/// A coordinate.
 pub(super) struct Reading {
     /// Parts of the row by body.
     parts: Vec<(usize, Wrench)>,
@@ -47,8 +47,9 @@ impl Reading {
 }
 
 impl Evaluation<'_> {
-    /// Coordinates by name. There are `JOINT.angle` and `JOINT.distance`, `POINT.x`, `.y`, `.z`, and for bodies `BODY.r.x` and
-    /// `BODY.turn.x` (with `y` and `z`): place of the centre of mass, and turn about a world axis, of which only the rate has a value.
+    /// Coordinates by name. Available are `JOINT.angle` and `JOINT.distance`, `POINT.x`, `.y`, `.z`, and for bodies `BODY.r.x` and
+    /// `BODY.turn.x` (with `y` and `z`): position of the centre of mass, and rotation about a world axis, for which only the rate is
+    /// defined.
     pub fn coordinates<N: AsRef<str>>(&self, names: &[N]) -> Result<Coordinates, Error> {
         self.fits_dense()?;
         let mut readings = Vec::with_capacity(names.len());
@@ -67,8 +68,8 @@ impl Evaluation<'_> {
         Coordinates { names, rows, bias: DVector::from_iterator(readings.len(), readings.iter().map(|r| r.bias)), scale }
     }
 
-    /// Names of a set of coordinates that describes all free motions, as many as there are: joint coordinates where they do, those
-    /// against the ground first, then coordinates of bodies.
+    /// Names of coordinates that describe all free motions, as many as there are free motions: joint coordinates where possible, those
+    /// relative to ground first, then coordinates of bodies.
     ///
     /// ```
     /// # use fourbar::evaluate::Evaluation;
@@ -108,13 +109,13 @@ impl Evaluation<'_> {
         Ok(chosen.into_iter().map(|k| names[k].clone()).collect())
     }
 
-    /// Second derivative of a coordinate at these accelerations, such as that of `pin.angle`.
+    /// Second derivative of a coordinate at these accelerations, for example of `pin.angle`.
     pub fn joint_acceleration(&self, coordinate: &str) -> Result<f64, Error> {
         let r = self.reading(coordinate)?;
         Ok(r.bias + r.parts.iter().map(|(b, x)| x.power(&self.now.a[*b])).sum::<f64>())
     }
 
-    /// First derivative of a coordinate, such as that of `pin.angle`.
+    /// First derivative of a coordinate, for example of `pin.angle`.
     pub fn joint_speed(&self, coordinate: &str) -> Result<f64, Error> {
         let r = self.reading(coordinate)?;
         Ok(r.parts.iter().map(|(b, x)| x.power(&self.now.v[*b])).sum::<f64>())
@@ -155,7 +156,7 @@ impl Evaluation<'_> {
         let (element, what) = rest.rsplit_once('.')?;
         let body = self.model.bodies.iter().skip(1).position(|b| b.name == element)? + 1;
         let e = unit(XYZ.iter().position(|a| *a == axis)?);
-        // The world components of the angular acceleration are those of the body axes, turned.
+        // The world components of the angular acceleration, from those in body axes.
         let part = match what {
             "r" => Wrench { F: e, T: Vector3::zeros() },
             "turn" => Wrench { F: Vector3::zeros(), T: self.now.q[body].A.tr_mul(&e) },
@@ -178,7 +179,7 @@ impl Evaluation<'_> {
 }
 
 impl Coordinates {
-    /// `N (C N)^-1`: the free motions in which one coordinate after the other has unit rate and the others stand still.
+    /// `N (C N)^-1`: free motions in which one coordinate has unit rate and the others are constant.
     pub(super) fn motions(&self, free: &DMatrix<f64>) -> Result<DMatrix<f64>, Error> {
         let few = |message: String| {
             Diagnostic::new("U336", message).names(self.names.clone()).help("`independent` proposes coordinates that describe them all")

@@ -1,4 +1,4 @@
-//! Inverse dynamics: which efforts cause given accelerations.
+//! Inverse dynamics: the efforts that cause given accelerations.
 
 use super::coordinates::Reading;
 use super::matrices::{dense_rows, least_squares, null_space, particular};
@@ -12,40 +12,40 @@ use crate::model::JointCoordinate;
 use crate::state::{Twist, Wrench};
 use nalgebra::{DMatrix, DVector, Vector3};
 
-/// Rounds of efforts and friction loads, at most.
+/// Maximum number of rounds between efforts and friction loads.
 const FRICTION_ROUNDS: usize = 40;
-/// Forces that the efforts cannot give, relative to the largest force, up to which they are rounding.
+/// Force components that the efforts cannot produce, relative to the largest force, count as rounding below this.
 const LEFT_OVER: f64 = 1e-7;
-/// Singular values below this share of the largest count as zero.
+/// Singular values below this fraction of the largest count as zero.
 const DEPENDENT: f64 = 1e-8;
 
 /// Efforts that cause given accelerations.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Efforts {
-    /// Names of the drives, actuators and coordinates, as they were requested.
+    /// Names of the drives, actuators and coordinates, as requested.
     pub names: Vec<String>,
     /// Torque, N m, or force, N, on the moving body of each.
     pub values: Vec<f64>,
-    /// Which of them can be no other. Of the others, shared between more motors than are needed, the smallest are taken; torques are
-    /// weighed against forces by the characteristic length.
+    /// Which of them are unique. The others, shared between more motors than necessary, have least norm; torques are weighted relative to
+    /// forces by the characteristic length.
     pub unique: Vec<bool>,
 }
 
-/// Efforts with what is to be said of them.
+/// Efforts with information on their quality.
 #[derive(Clone, Debug)]
 pub struct SharedEfforts {
-    /// The efforts: those that come nearest to the accelerations, where none cause them.
+    /// The efforts; if none cause the accelerations, those that come nearest.
     pub efforts: Efforts,
-    /// Largest force that no effort gives, along a free motion of unit length, N or N m, and the largest force that acts at all.
+    /// Largest force that the efforts cannot produce, along a free motion of unit length, N or N m.
     pub missing: f64,
-    /// The largest force that acts.
+    /// The largest acting force.
     pub size: f64,
     /// Whether the efforts are within their limits.
     pub within: bool,
-    /// How well the motors act on the free motions: the smallest singular value over the largest, as far as there are motors. Near zero
-    /// efforts grow without bounds.
+    /// Conditioning of the motors for the free motions: the smallest singular value over the largest, among as many as there are motors.
+    /// Efforts grow without bound as it approaches zero.
     pub grip: f64,
-    /// Velocities of all bodies, ground first, in the free motion along which force is missing.
+    /// Velocities of all bodies, ground first, in the free motion of the missing force.
     pub motion: Vec<Twist>,
 }
 
@@ -57,24 +57,24 @@ impl SharedEfforts {
 }
 
 impl Efforts {
-    /// The effort of a name.
+    /// The effort with a given name.
     pub fn of(&self, name: &str) -> Option<f64> {
         self.names.iter().position(|n| n == name).map(|k| self.values[k])
     }
 }
 
-/// What an effort acts on.
+/// Element on which an effort acts.
 struct Motor {
     reading: Reading,
-    /// The drive whose row it takes the place of, or the actuator whose effort it takes the place of.
+    /// The drive whose row it replaces, or the actuator whose effort it replaces.
     drive: Option<usize>,
     actuator: Option<usize>,
 }
 
 impl Evaluation<'_> {
-    /// Efforts that cause given accelerations of all bodies (ground first; [`Evaluation::accelerations_with`] makes them from those of
-    /// coordinates). The efforts are those of drives, of actuators, or of motors thought of on coordinates such as `pin.angle`, by
-    /// name; everything else acts as it does. Drives that are not named hold their coordinates.
+    /// Efforts that cause given accelerations of all bodies (ground first; [`Evaluation::accelerations_with`] computes them from those of
+    /// coordinates). The efforts are those of drives, of actuators, or of fictitious motors on coordinates such as `pin.angle`, by name;
+    /// all other forces act as usual. Drives that are not named hold their coordinates.
     ///
     /// ```
     /// # use fourbar::evaluate::Evaluation;
@@ -99,7 +99,7 @@ impl Evaluation<'_> {
         Ok(found.efforts)
     }
 
-    /// The same with weights and limits for motors that share a load. Where the motors cannot cause the accelerations the answer reports this
+    /// The same with weights and limits for motors that share a load. If the motors cannot cause the accelerations the result reports this
     /// instead of an error.
     pub fn shared_efforts<N: AsRef<str>>(
         &self,
@@ -119,7 +119,7 @@ impl Evaluation<'_> {
         let a = stacked(accelerations);
         self.check_accelerations(&set, &J, &a)?;
         let N = null_space(self.model, &J);
-        // Columns: efforts measured as forces, so that the smallest are the same in any unit of length.
+        // Columns: efforts in units of force, so that the smallest ones do not depend on the unit of length.
         let own = |k: usize, m: &Motor| match sharing.weights.get(k) {
             Some(w) => 1.0 / w,
             None if m.reading.angular => self.model.length,
@@ -132,11 +132,11 @@ impl Evaluation<'_> {
             m.reading.add_to(scale[k], &mut C, k);
         }
         let (of_accelerations, bias) = (self.mass_times(&a), self.bias());
-        // The two may cancel: what is left over is judged against each.
+        // The two may cancel: the remainder is compared with each of them.
         let moved = of_accelerations.amax().max(bias.amax());
         let inertia = of_accelerations + bias;
         let A = N.tr_mul(&C.transpose());
-        // Where friction follows loads that are not unique they are chosen as for the accelerations of the evaluation.
+        // If friction depends on loads that are not unique, these are chosen as for the accelerations of the evaluation.
         let weights = self.weights_without(&chosen);
         let weighed = DMatrix::from_fn(J.ncols(), J.nrows(), |i, k| J[(k, i)] / weights[k]);
         let mut loads = self.loads.clone();
@@ -153,7 +153,7 @@ impl Evaluation<'_> {
             if loads.is_empty() || round == FRICTION_ROUNDS - 1 {
                 break;
             }
-            // Friction follows the reactions of this very motion: J^T lambda = C^T x - wanted.
+            // Friction depends on the reactions of this motion: J^T lambda = C^T x - wanted.
             let rest = C.tr_mul(&x) - &wanted;
             let lambda = least_squares(&weighed, &rest, DEPENDENT).component_div(&weights);
             let change = loads.update(&set, &self.now.q, lambda.as_slice());
@@ -175,8 +175,8 @@ impl Evaluation<'_> {
         Ok(SharedEfforts { efforts, missing: left.amax(), size, within: fits, grip, motion })
     }
 
-    /// Accelerations of all bodies, ground first, in which coordinates have given second derivatives and everything else follows.
-    /// Drives of other coordinates keep theirs.
+    /// Accelerations of all bodies, ground first, for given second derivatives of some coordinates; all others follow. Drives of other
+    /// coordinates keep their accelerations.
     pub fn accelerations_with<N: AsRef<str>>(&self, given: &[(N, f64)]) -> Result<Vec<Twist>, Error> {
         let names: Vec<&str> = given.iter().map(|(n, _)| n.as_ref()).collect();
         let c = self.coordinates(&names)?;
@@ -216,12 +216,12 @@ impl Evaluation<'_> {
         Ok(Motor { reading: self.reading(name)?, drive: self.model.drives.iter().position(driven), actuator: None })
     }
 
-    /// All constraints but those of the drives among some motors.
+    /// All constraints except those of the drives among the given motors.
     fn without(&self, motors: &[Motor]) -> ConstraintSet {
         ConstraintSet::new(self.set.list.iter().filter(|c| !released(motors, c.owner)).cloned().collect(), |_| false)
     }
 
-    /// Square roots of the compliances of their rows.
+    /// Square roots of the compliances of these rows.
     fn weights_without(&self, motors: &[Motor]) -> DVector<f64> {
         let held = self.set.list.iter().enumerate().filter(|(_, c)| !released(motors, c.owner));
         let rows = held.flat_map(|(c, _)| self.set.row_start[c]..self.set.row_start[c + 1]);
@@ -229,7 +229,7 @@ impl Evaluation<'_> {
         DVector::from_vec(weights)
     }
 
-    /// Applied forces but those of the actuators among some motors.
+    /// Applied forces except those of the actuators among the given motors.
     fn applied_without(&self, motors: &[Motor], loads: &load::NormalLoads) -> DVector<f64> {
         let mut f = vec![Wrench::zero(); self.model.bodies.len()];
         for m in motors.iter().filter_map(|m| m.actuator) {
@@ -241,15 +241,15 @@ impl Evaluation<'_> {
         self.applied_with(loads) - stacked(&f)
     }
 
-    /// Accelerations must be possible for the joints and drives that hold.
+    /// Checks that the joints and holding drives permit the accelerations.
     fn check_accelerations(&self, set: &ConstraintSet, J: &DMatrix<f64>, a: &DVector<f64>) -> Result<(), Error> {
         let mut gamma = DVector::zeros(set.rows());
         set.gamma(&self.now.q, &self.now.v, self.now.t, gamma.as_mut_slice());
         let Ja = J * a;
-        // Centripetal accelerations count too: they cancel in the rows of a steady motion.
+        // Centripetal accelerations are included in the scale: they cancel in the rows of a steady motion.
         let L = self.model.length;
         let size = self.now.v.iter().map(|v| v.v.norm_squared() / L + L * v.w.norm_squared()).fold(gamma.amax(), f64::max);
-        // And so do those of bodies without joints: in a rigid mechanism nothing else is left.
+        // So are the accelerations of free bodies: in a rigid mechanism nothing else remains.
         let applied = self.applied();
         let bodies = applied.as_slice().chunks_exact(6).zip(&self.model.bodies[1..]);
         let size = bodies.map(|(f, b)| Vector3::new(f[0], f[1], f[2]).norm() / b.mass).fold(size, f64::max);
@@ -266,7 +266,7 @@ impl Evaluation<'_> {
         Err(d.into())
     }
 
-    /// The efforts must be able to cause the accelerations.
+    /// Checks that the efforts cause the accelerations.
     fn check_left(&self, left: f64, size: f64, names: &[String]) -> Result<(), Error> {
         if left <= LEFT_OVER * size {
             return Ok(());
@@ -276,7 +276,7 @@ impl Evaluation<'_> {
     }
 }
 
-/// Whether a constraint is the drive that one of the motors represents.
+/// Whether a constraint is the drive replaced by one of the motors.
 fn released(motors: &[Motor], owner: Owner) -> bool {
     matches!(owner, Owner::Drive(k) if motors.iter().any(|m| m.drive == Some(k)))
 }

@@ -10,15 +10,15 @@ use crate::state::{Pose, Twist, Wrench};
 use fourbar_math::dense;
 use nalgebra::{DMatrix, DVector};
 
-/// Most columns or rows of a dense matrix; one of this size takes 200 MB and minutes.
+/// Maximum number of columns or rows of a dense matrix; one of this size takes 200 MB and minutes.
 const MOST: usize = 5000;
 
-/// What a row of the Jacobian belongs to.
+/// The element of a row of the Jacobian.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Row {
     /// Name of the joint, coupling, constraint or drive.
     pub element: String,
-    /// Which of its rows, from zero.
+    /// Number of the row in the element, from zero.
     pub number: usize,
     /// The kind of element and its place in the model.
     pub owner: Owner,
@@ -31,12 +31,12 @@ impl std::fmt::Display for Row {
 }
 
 impl Evaluation<'_> {
-    /// Numbers of a velocity of the whole mechanism: six a moving body.
+    /// Number of velocity components of the whole mechanism: six per moving body.
     pub fn columns(&self) -> usize {
         6 * self.model.moving()
     }
 
-    /// Refuses dense matrices that no memory holds.
+    /// Refuses dense matrices that exceed the memory.
     pub(super) fn fits_dense(&self) -> Result<(), Error> {
         let size = self.columns().max(self.set.rows());
         if size <= MOST {
@@ -75,7 +75,7 @@ impl Evaluation<'_> {
         stacked(&bodies.map(|(a, b)| Wrench { F: a.v * b.mass, T: b.J_bar * a.w }).collect::<Vec<_>>())
     }
 
-    /// Jacobian of all constraints, drives and rolling included. Rows of rotations are scaled by the characteristic length.
+    /// Jacobian of all constraints, including drives and rolling. Rows of rotations are scaled by the characteristic length.
     ///
     /// ```
     /// # use fourbar::evaluate::{Evaluation, stacked};
@@ -95,7 +95,7 @@ impl Evaluation<'_> {
         Ok(dense_rows(self.model, &self.set, &self.now.q))
     }
 
-    /// What the rows of [`Evaluation::jacobian`] belong to, in their order.
+    /// The elements of the rows of [`Evaluation::jacobian`], in their order.
     pub fn rows(&self) -> Vec<Row> {
         let rows = self.set.list.iter().flat_map(|c| (0..c.count()).map(move |number| (c, number)));
         rows.map(|(c, number)| Row { element: c.name.clone(), number, owner: c.owner }).collect()
@@ -115,7 +115,7 @@ impl Evaluation<'_> {
         gamma
     }
 
-    /// Bias forces `h`: what inertia requires without any acceleration, the gyroscopic torques `omega x J omega` in body axes.
+    /// Bias forces `h`, the inertia forces without acceleration: the gyroscopic torques `omega x J omega` in body axes.
     ///
     /// ```
     /// # use fourbar::evaluate::{Evaluation, stacked};
@@ -133,14 +133,14 @@ impl Evaluation<'_> {
         stacked(&self.model.bodies.iter().zip(&self.now.v).map(torque).collect::<Vec<_>>())
     }
 
-    /// Applied forces `Q`: gravity and all force elements, at the centres of mass, torques in body axes. Dry friction is that of the
+    /// Applied forces `Q`: gravity and all force elements, at the centres of mass, torques in body axes. Dry friction uses the loads at the
     /// accelerations of this evaluation.
     pub fn applied(&self) -> DVector<f64> {
         self.applied_with(&self.loads)
     }
 
-    /// An orthonormal basis `N` of the motions that all constraints leave free, one column each: `J N = 0`, `N^T N = 1`. Redundant
-    /// constraints need no care. The rank is decided with rotations measured by the characteristic length.
+    /// An orthonormal basis `N` of the motions that all constraints leave free, one per column: `J N = 0`, `N^T N = 1`. Redundant
+    /// constraints need no special treatment. The rank is decided with rotations multiplied by the characteristic length.
     ///
     /// ```
     /// # use fourbar::evaluate::Evaluation;
@@ -158,7 +158,7 @@ impl Evaluation<'_> {
     }
 }
 
-/// The Jacobian of a set of constraints unchanged, six columns a moving body.
+/// The unscaled Jacobian of a set of constraints, six columns per moving body.
 pub fn dense_rows(model: &Model, set: &ConstraintSet, q: &[Pose]) -> DMatrix<f64> {
     let mut G = vec![0.0; set.values];
     set.jacobian(q, &mut G);
@@ -176,12 +176,12 @@ pub fn dense_rows(model: &Model, set: &ConstraintSet, q: &[Pose]) -> DMatrix<f64
     J
 }
 
-/// A Jacobian with rows of unit length and rotations measured as `L omega`, in which the rank is decided everywhere.
+/// A Jacobian with rows of unit length and rotations measured as `L omega`, used in all rank decisions.
 struct Scaled {
     A: DMatrix<f64>,
-    /// What the rows were divided by.
+    /// Divisors of the rows.
     rows: DVector<f64>,
-    /// What the columns were multiplied with.
+    /// Factors of the columns.
     columns: DVector<f64>,
 }
 
@@ -209,14 +209,14 @@ pub(super) fn null_space(model: &Model, J: &DMatrix<f64>) -> DMatrix<f64> {
     if N.ncols() == 0 { N } else { N.qr().q() }
 }
 
-/// The solution of `J x = b` that is smallest in lengths; of least error where there is none. Directions that the rank does not count
-/// are left alone.
+/// The least-norm solution of `J x = b` in lengths; the least-squares solution if there is none. Directions that do not count in the rank
+/// are not used.
 pub(super) fn particular(model: &Model, J: &DMatrix<f64>, b: &DVector<f64>) -> DVector<f64> {
     let Scaled { A, rows, columns } = Scaled::new(model, J);
     least_squares(&A, &b.component_div(&rows), TOLERANCE).component_mul(&columns)
 }
 
-/// The smallest of the vectors that come nearest to `A x = b`; singular values below a share of the largest count as zero.
+/// The least-norm vector among those that come nearest to `A x = b`; singular values below a fraction of the largest count as zero.
 pub(super) fn least_squares(A: &DMatrix<f64>, b: &DVector<f64>, tolerance: f64) -> DVector<f64> {
     let none = || DVector::zeros(A.ncols());
     if A.nrows() == 0 || A.ncols() == 0 {
@@ -225,7 +225,7 @@ pub(super) fn least_squares(A: &DMatrix<f64>, b: &DVector<f64>, tolerance: f64) 
     let Some(svd) = dense::svd(A.clone(), true, true) else { return none() };
     let zero = tolerance * svd.singular_values.amax();
     let mut x = svd.solve(b, zero).unwrap_or_else(|_| none());
-    // One round takes what rounding left.
+    // One round of refinement removes rounding errors.
     if let Ok(d) = svd.solve(&(b - A * &x), zero) {
         x += d;
     }

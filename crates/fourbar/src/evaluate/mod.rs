@@ -1,15 +1,15 @@
 //! Evaluations at a state, without a run: accelerations, multipliers and reactions, energies, the matrices of the equations of motion,
 //! free motions, independent coordinates and inverse dynamics.
 //!
-//! Velocities and accelerations of all moving bodies are one vector of six numbers a body: velocity of the centre of mass in world
-//! axes, then angular velocity in body axes. In it the equations of motion are
+//! Velocities and accelerations of all moving bodies form one vector with six numbers per body: velocity of the centre of mass in world
+//! axes, then angular velocity in body axes. In these terms the equations of motion are
 //!
 //! ```text
 //! M a + h = Q - J^T lambda,    J v = nu,    J a = gamma
 //! ```
 //!
-//! with the mass matrix `M`, the gyroscopic torques `h`, applied forces `Q` (gravity and all force elements), and the Jacobian `J` of
-//! all constraints, drives included. Matrices are dense, and what needs the rank of `J` costs the cube of its size.
+//! with the mass matrix `M`, the gyroscopic torques `h`, applied forces `Q` (gravity and all force elements), and the Jacobian `J` of all
+//! constraints, drives included. Matrices are dense, and functions that need the rank of `J` cost the cube of its size.
 //!
 //! ```
 //! use fourbar::evaluate::Evaluation;
@@ -61,8 +61,8 @@ use std::borrow::Cow;
 
 /// A mechanism at a state, with its accelerations and reactions there.
 ///
-/// The state should be consistent, its joints closed and its velocities fitting, as every state of a [`crate::Simulation`] is: elsewhere the
-/// constraints are taken as they stand, which is the tangent of what is there.
+/// The state should be consistent, with closed joints and compatible velocities, like every state of a [`crate::Simulation`]: elsewhere the
+/// constraints are used as they are at the state, which gives their tangent there.
 #[derive(Clone, Debug)]
 pub struct Evaluation<'m> {
     model: &'m Model,
@@ -72,7 +72,7 @@ pub struct Evaluation<'m> {
     set: ConstraintSet,
     /// Multipliers of its rows.
     lambda: Vec<f64>,
-    /// Compliance by row: of multipliers that are not unique those are taken that store least in it.
+    /// Compliance by row: multipliers that are not unique are chosen so that they store the least energy in it.
     compliance: Vec<f64>,
     /// Loads of joints with dry friction.
     loads: NormalLoads,
@@ -85,7 +85,7 @@ impl<'m> Evaluation<'m> {
         refuse_rigid(model)?;
         let mut e = Equations::new(model, state);
         if e.set.choose(state.t) {
-            // The compliance belongs to the rows that hold now.
+            // The compliance belongs to the rows in force at this time.
             e.jacobian(&state.q);
             e.p.schur.G.copy_from_slice(&e.G);
             e.p.schur.form(&e.p.inverse, 1.0);
@@ -111,12 +111,12 @@ impl<'m> Evaluation<'m> {
         self.model
     }
 
-    /// Everything at once, as recorders take it; no work has been done yet.
+    /// All results together, in the form for recorders; the work is zero.
     pub fn instant(&self) -> &Instant {
         &self.now
     }
 
-    /// Everything by name: poses, velocities, accelerations, coordinates, reactions, efforts.
+    /// All results by name: poses, velocities, accelerations, coordinates, reactions, efforts.
     pub fn snapshot(&self) -> Snapshot<'_> {
         Snapshot::new(self.model, Cow::Borrowed(&self.now))
     }
@@ -137,8 +137,8 @@ impl<'m> Evaluation<'m> {
     }
 
     /// Multipliers of the rows of [`Evaluation::jacobian`]: the constraints act on the bodies by `-J^T lambda`. Rows of rotations are
-    /// scaled by the characteristic length, so that every multiplier is a force. Where constraints are redundant they are one choice
-    /// of many; reactions are the smallest.
+    /// scaled by the characteristic length, so that every multiplier is a force. With redundant constraints they are one of many choices;
+    /// reactions are the smallest.
     pub fn multipliers(&self) -> &[f64] {
         &self.lambda
     }
@@ -171,7 +171,7 @@ impl<'m> Evaluation<'m> {
         self.model.joints.iter().zip(&self.now.reactions).map(|(j, w)| (j.name.as_str(), *w))
     }
 
-    /// Kinetic and potential energy, J; nothing has worked yet.
+    /// Kinetic and potential energy, J; the work is zero.
     ///
     /// ```
     /// # use fourbar::evaluate::Evaluation;
@@ -188,7 +188,7 @@ impl<'m> Evaluation<'m> {
         Energy { kinetic, potential, work: 0.0 }
     }
 
-    /// Power of the drives, of constraints that move with time, and of forces without a potential, W: the rate of the whole energy.
+    /// Power of the drives, of time-dependent constraints, and of forces without a potential, W: the rate of the total energy.
     pub fn power(&self) -> f64 {
         let mut nu = vec![0.0; self.set.rows()];
         self.set.nu(self.now.t, &mut nu);
@@ -196,13 +196,13 @@ impl<'m> Evaluation<'m> {
         driven + eval::power(self.model, &self.plain(&self.loads))
     }
 
-    /// The state as forces read it.
+    /// The state for the force laws.
     fn plain<'a>(&'a self, loads: &'a NormalLoads) -> Plain<'a> {
         let s = &self.now;
         Plain { t: s.t, q: &s.q, v: &s.v, turns: &s.turns, loads: &loads.by_joint, z: &s.z }
     }
 
-    /// Applied forces with some loads of friction.
+    /// Applied forces with given friction loads.
     fn applied_with(&self, loads: &NormalLoads) -> DVector<f64> {
         let mut f = vec![Wrench::zero(); self.model.bodies.len()];
         eval::applied(self.model, &self.plain(loads), &mut f);

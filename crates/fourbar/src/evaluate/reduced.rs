@@ -6,7 +6,7 @@ use crate::error::Error;
 use crate::state::Twist;
 use nalgebra::{DMatrix, DVector, SymmetricEigen};
 
-/// Eigenvalues of a mass matrix below this share of the largest belong to motions without inertia.
+/// Eigenvalues of a mass matrix below this fraction of the largest belong to motions without inertia.
 const MASSLESS: f64 = 1e-13;
 
 /// `mass u' + bias = force`, with the accelerations `a = basis u' + offset` of all bodies.
@@ -16,9 +16,9 @@ const MASSLESS: f64 = 1e-13;
 pub struct Reduced {
     /// Names of the coordinates; empty for a basis of free motions.
     pub names: Vec<String>,
-    /// Free motions, one column a coordinate.
+    /// Free motions, one column per coordinate.
     pub basis: DMatrix<f64>,
-    /// Accelerations of all bodies that the constraints ask for while `u'` is zero.
+    /// Accelerations of all bodies required by the constraints when `u'` is zero.
     pub offset: DVector<f64>,
     /// Mass matrix `B^T M B`.
     pub mass: DMatrix<f64>,
@@ -26,7 +26,7 @@ pub struct Reduced {
     pub bias: DVector<f64>,
     /// Applied forces `B^T Q`.
     pub force: DVector<f64>,
-    /// Square roots of the inertias that the coordinates would have with the radii of gyration of the whole mechanism.
+    /// Square roots of the inertias of the coordinates if all bodies had the characteristic length as radius of gyration.
     usual: DVector<f64>,
 }
 
@@ -37,7 +37,7 @@ impl Reduced {
         if b.is_empty() {
             return b;
         }
-        // Scaled, so that neither units nor light bodies decide what counts as massless.
+        // Scaled so that the definition of massless does not depend on units or on light bodies.
         let d = self.usual.map(|x| if x > 0.0 { 1.0 / x } else { 1.0 });
         let scaled = DMatrix::from_fn(d.len(), d.len(), |i, j| self.mass[(i, j)] * d[i] * d[j]);
         let e = SymmetricEigen::new(scaled);
@@ -57,7 +57,7 @@ impl Evaluation<'_> {
     /// The equations of motion along an orthonormal basis of the free motions, [`Evaluation::free_motions`]: mass matrix `N^T M N`.
     pub fn reduced(&self) -> Result<Reduced, Error> {
         let free = self.free_motions()?;
-        // The least accelerations that meet J a = gamma, in lengths; the free motions in them make no difference.
+        // The least accelerations that satisfy J a = gamma, in lengths; their components along free motions have no effect.
         let offset = particular(self.model, &self.jacobian()?, &self.acceleration_terms());
         Ok(self.reduced_to(Vec::new(), free, offset))
     }
@@ -86,7 +86,7 @@ impl Evaluation<'_> {
         let c = self.coordinates(names)?;
         let J = self.jacobian()?;
         let basis = c.motions(&null_space(self.model, &J))?;
-        // J offset = gamma with standing coordinates: C offset + bias = 0.
+        // J offset = gamma with constant rates of the coordinates: C offset + bias = 0.
         let offset = particular(self.model, &J, &self.acceleration_terms());
         let still = &c.rows * &offset + &c.bias;
         let offset = &offset - &basis * still;
@@ -106,7 +106,7 @@ impl Evaluation<'_> {
             true => DMatrix::zeros(0, 0),
             false => basis.tr_mul(&DMatrix::from_columns(&columns)),
         };
-        // Equal halves to the bit.
+        // Made exactly symmetric.
         let mass = (&mass + mass.transpose()) * 0.5;
         let bias = basis.tr_mul(&(self.bias() + self.mass_times(&offset)));
         let force = basis.tr_mul(&self.applied());

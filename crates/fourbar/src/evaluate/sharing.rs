@@ -4,17 +4,17 @@ use super::matrices::least_squares;
 use fourbar_math::dense;
 use nalgebra::{DMatrix, DVector};
 
-/// Wishes for the efforts of motors, by motor; what is empty takes everything as it comes.
+/// Preferences for the efforts of motors, by motor; empty lists give the defaults.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Sharing<'a> {
-    /// Positive weights: the sum of the squares of weight times effort is least. Empty: torques are weighed against forces by the
+    /// Positive weights: the sum of the squares of weight times effort is minimised. Empty: torques are weighted relative to forces by the
     /// characteristic length.
     pub weights: &'a [f64],
-    /// Largest sizes of the efforts; infinite where there is none.
+    /// Largest permitted efforts; infinite if unlimited.
     pub limits: &'a [f64],
 }
 
-/// The vector nearest to zero with `|y + Z c| <= limit` in every component; `None` where there is none.
+/// The smallest vector with `|y + Z c| <= limit` in every component; `None` if there is none.
 pub(super) fn within(y: &DVector<f64>, Z: &DMatrix<f64>, limits: &[f64]) -> Option<DVector<f64>> {
     let broken = |x: &DVector<f64>| (0..x.len()).any(|k| x[k].abs() > limits[k] * (1.0 + 1e-9));
     if !broken(y) {
@@ -38,10 +38,10 @@ pub(super) fn within(y: &DVector<f64>, Z: &DMatrix<f64>, limits: &[f64]) -> Opti
     (!broken(&x)).then_some(x)
 }
 
-/// The smallest vector with `G x >= h`, by least squares with non-negative numbers [Lawson74, chapter 23].
+/// The smallest vector with `G x >= h`, by non-negative least squares [Lawson74, chapter 23].
 fn least_distance(G: &DMatrix<f64>, h: &DVector<f64>) -> Option<DVector<f64>> {
     let (m, n) = G.shape();
-    // Scaled so that the rows of unit length and their distances are numbers of one size.
+    // Scaled so that the rows, of unit length, and their distances are of the same magnitude.
     let size = h.amax().max(f64::MIN_POSITIVE);
     let E = DMatrix::from_fn(n + 1, m, |i, j| if i < n { G[(j, i)] } else { h[j] / size });
     let mut f = DVector::zeros(n + 1);
@@ -79,7 +79,7 @@ fn non_negative(E: &DMatrix<f64>, f: &DVector<f64>) -> Option<DVector<f64>> {
                 u = s;
                 break;
             }
-            // As far towards the solution as nothing becomes negative.
+            // As far towards the solution as all components stay non-negative.
             let share = bad.iter().map(|&k| u[k] / (u[k] - s[k]).max(f64::MIN_POSITIVE)).fold(1.0, f64::min);
             u += (s - &u) * share;
             for k in 0..m {
@@ -93,8 +93,8 @@ fn non_negative(E: &DMatrix<f64>, f: &DVector<f64>) -> Option<DVector<f64>> {
     None
 }
 
-/// Efforts that meet `A x = b` as well as they can, the smallest; within the limits where some are. Whether they are within, and the
-/// directions along which efforts work against each other.
+/// The smallest efforts that satisfy `A x = b` as well as possible, within the limits if there are any. Also returns whether they are
+/// within the limits, and the directions along which efforts oppose each other.
 pub(super) fn share(A: &DMatrix<f64>, b: &DVector<f64>, limits: &[f64], tolerance: f64) -> (DVector<f64>, bool, DMatrix<f64>) {
     let x = least_squares(A, b, tolerance);
     let null = dense::rank(A, tolerance).null;
@@ -112,7 +112,7 @@ mod tests {
     use super::*;
     use crate::random::Random;
 
-    /// Against the best of many points of the plane of solutions.
+    /// Compared with the best of many points of the plane of solutions.
     #[test]
     fn bounded_sharing_is_the_nearest_to_zero() {
         let mut random = Random(7);

@@ -1,7 +1,7 @@
-//! Rigid contacts: spots are limits of a mechanism, and where they are closed bodies stick, slide on each other, or glide without friction.
+//! Rigid contacts: spots are limits of a mechanism; at closed spots bodies stick, slide on each other, or glide without friction.
 //!
-//! Impacts with friction and the choice between sticking, sliding and parting are problems over all limits that touch, with what unit
-//! impulses along their directions do to the velocities, solved by [`solve`].
+//! Impacts with friction and the choice between sticking, sliding and opening are complementarity problems over all touching limits,
+//! formulated with the effect of unit impulses along their directions on the velocities, and solved by [`solve`].
 
 use super::change::Brought;
 use super::decide::{Left, Rubs, WITHIN, along_joint};
@@ -21,30 +21,31 @@ use crate::rolling::{RollingKind, along_surface};
 use crate::state::{Configuration, Twist, Wrench};
 use nalgebra::{Matrix3, Vector2, Vector3};
 
-/// A sliding direction holds while the slip is within this slope of it.
+/// A sliding direction is kept while the slip is within this slope of it.
 const TURN: f64 = 0.3;
-/// Slips below this share of that at the start of sliding are none.
+/// Slips below this fraction of the slip at the start of sliding count as zero.
 const STOPPED: f64 = 1e-6;
-/// And below this, in characteristic lengths per second.
+/// Slips below this also count as zero, in characteristic lengths per second.
 const STANDS: f64 = 1e-10;
-/// Spots of two bodies stop together: one that slides slower than this many times its own limit stops with another.
+/// Spots of two bodies stop together: a spot whose slip is below this multiple of its limit stops with another one.
 const TOGETHER: f64 = 1e3;
-/// Most sweeps over the contacts of one instant, and what is left where they end well, in velocities or accelerations of the mechanism.
+/// Maximum number of sweeps over the contacts of one instant, and the residual of a good solution, relative to velocities or accelerations
+/// of the mechanism.
 const SWEEPS: usize = 3000;
 const SOLVED: f64 = 1e-13;
 const ROUGH: f64 = 1e-7;
-/// Steps in which friction grows where it cannot be met at once.
+/// Number of steps in which friction is increased if there is no solution at once.
 const GROWS: usize = 20;
-/// A push below this share of that without friction jams.
+/// Friction jams if the effect of a push is below this fraction of that without friction.
 const JAMS: f64 = 1e-9;
-/// Steps that become too small while a push is below this share are those towards it.
+/// If steps become too small while this fraction is below the value here, jamming is the reason.
 const ABOUT_TO_JAM: f64 = 1e-2;
-/// Accelerations below this share of those without friction are none.
+/// Accelerations below this fraction of those without friction count as zero.
 const AT_REST: f64 = 1e-8;
-/// Rounds in which the slip that breaks a group loose is found.
+/// Maximum number of iterations for the slip with which a group breaks loose.
 const ROUNDS: usize = 60;
 
-/// What becomes of limits that touch.
+/// Solution for touching limits.
 pub(super) struct Outcome {
     /// Impulses or forces along the normal and along the surface, world, on the first body.
     pub normal: Vec<f64>,
@@ -53,12 +54,12 @@ pub(super) struct Outcome {
     pub slip: Vec<Vector3<f64>>,
     /// Velocities or accelerations of the bodies.
     pub v: Vec<Twist>,
-    /// What is left of the conditions, as a velocity or an acceleration.
+    /// Residual of the conditions, as a velocity or an acceleration.
     pub residual: f64,
 }
 
 impl Eventful {
-    /// What the bodies do at the spots that are closed, as a mode has it.
+    /// State of the bodies at the closed spots, for a mode.
     pub(super) fn touching(&self) -> Option<Vec<Touching>> {
         if self.stepped {
             return None;
@@ -69,7 +70,7 @@ impl Eventful {
         Some(closed.filter_map(one).collect())
     }
 
-    /// The closed spots of a mode, by their places among the limits.
+    /// The closed spots of a mode, as places among the limits.
     pub(super) fn touched_in(&self, mode: &Mode) -> Vec<usize> {
         let place = |t: &Touching| {
             let same = |l: &Limit| l.spot.as_ref().is_some_and(|s| (s.contact, s.number) == (t.contact, t.number));
@@ -83,7 +84,7 @@ impl Eventful {
         self.limits[limit].spot.as_ref().map(|x| x.moving(&s.q, &s.v))
     }
 
-    /// Force on the first body of a closed spot at an instant of the mode in force: along the normal and along the surface, world.
+    /// Force on the first body of a closed spot at an instant in the present mode: along the normal and along the surface, world.
     pub(super) fn spot_force(&self, limit: usize, s: &Instant) -> (f64, Vector3<f64>) {
         let (Some(spot), Some(m)) = (&self.limits[limit].spot, self.moving(limit, s)) else { return (0.0, Vector3::zeros()) };
         let Some(place) = self.touched.iter().position(|k| *k == limit) else { return (0.0, Vector3::zeros()) };
@@ -99,7 +100,7 @@ impl Eventful {
         (normal, along)
     }
 
-    /// What rigid contacts report at an instant, and what they push with.
+    /// Reported loads of rigid contacts at an instant, and the forces they exert.
     pub(super) fn contact_loads(&self, s: &Instant) -> (Vec<ContactLoad>, Vec<Push>) {
         let mut list = vec![ContactLoad::default(); self.base.contacts.len()];
         let mut most = vec![0.0; list.len()];
@@ -124,7 +125,7 @@ impl Eventful {
         (list, pushes)
     }
 
-    /// How far the slip of a spot is from leaving the direction in which it began.
+    /// Margin of the slip of a spot before it leaves its initial direction.
     pub(super) fn slides_on(&self, limit: usize, s: &Instant) -> f64 {
         let (Doing::Slides(direction, _), Some(m)) = (self.doing[limit], self.moving(limit, s)) else { return f64::INFINITY };
         let Some(spot) = &self.limits[limit].spot else { return f64::INFINITY };
@@ -133,7 +134,7 @@ impl Eventful {
         TURN * forward - (m.slip - d * forward).norm()
     }
 
-    /// Whether the slip of a spot has come down to zero, not only turned.
+    /// Whether the slip of a spot has decreased to zero, not only changed direction.
     pub(super) fn has_stopped(&self, limit: usize, s: &Instant) -> bool {
         match (self.doing[limit], self.moving(limit, s)) {
             (Doing::Slides(_, slow), Some(m)) => m.slip.norm() <= slow.max(self.slow(limit, &s.v)),
@@ -141,8 +142,8 @@ impl Eventful {
         }
     }
 
-    /// Spots between the same two bodies that stop with one of them. A body that slides and turns stops as a whole, but the times at which the
-    /// slips of its spots come down to zero differ by the errors of the steps.
+    /// Spots between the same two bodies that stop with one of them. A body that slides and turns stops as a whole, but the times at which
+    /// the slips of its spots vanish differ by the errors of the steps.
     pub(super) fn stopped_with(&self, limit: usize, s: &Instant) -> Vec<usize> {
         let pair = |k: usize| self.limits[k].spot.as_ref().map(|s| s.spot.bodies);
         let slow = |k: usize| match (self.doing[k], self.moving(k, s)) {
@@ -152,14 +153,14 @@ impl Eventful {
         self.touched.iter().copied().filter(|&k| k == limit || (pair(k) == pair(limit) && slow(k))).collect()
     }
 
-    /// Spots between the same two bodies that stick, which can only slide together; the first stands for them.
+    /// Spots between the same two bodies that stick, which can only slide together; the first represents them.
     pub(super) fn group_of(&self, limit: usize) -> Vec<usize> {
         let pair = |k: usize| self.limits[k].spot.as_ref().map(|s| s.spot.bodies);
         let sticks = |k: &usize| matches!(self.doing[*k], Doing::Sticks(_)) && pair(*k) == pair(limit);
         self.touched.iter().copied().filter(sticks).collect()
     }
 
-    /// What is left of the friction that holds a group of spots, N, and the slips with which it would break loose.
+    /// Margin of the friction that holds a group of spots, N, and the slips with which it would break loose.
     pub(super) fn holds(&self, limit: usize, s: &Instant) -> (f64, Vec<(usize, Vector3<f64>)>) {
         let group = self.group_of(limit);
         let data: Vec<_> = group
@@ -176,7 +177,7 @@ impl Eventful {
         hold_of_group(&data, self.base.length)
     }
 
-    /// An instant's limits that touch as what can be pushed along them; `touching` by their places.
+    /// Touching limits at an instant, as elements for impulses; `touching` contains their places.
     pub(super) fn actives(&self, jump: &mut Jump<'_>, state: &Configuration, touching: &[usize]) -> Vec<Active> {
         let base = &*self.base;
         let mut list = Vec::new();
@@ -201,7 +202,7 @@ impl Eventful {
         list
     }
 
-    /// The same of the row of a joint.
+    /// The same for a joint limit.
     fn active_along(jump: &mut Jump<'_>, base: &Model, key: (u32, u32, u32), limit: &Limit, state: &Configuration) -> Active {
         let row = limit.row(base, &state.q);
         let none = Wrench::zero();
@@ -215,14 +216,14 @@ impl Eventful {
         let Some(s) = &self.limits[limit].spot else { return Vector3::x() };
         let [first, second] = s.spot.bodies;
         let n = s.moving(&state.q, &state.v).touch.n;
-        // The last one stays while it is good.
+        // The previous axis is kept while it is suitable.
         if let Doing::Sticks(axis) = self.doing[limit] {
             let axis = Vector3::from(axis);
             if (state.q[second].A * axis).dot(&n).abs() < 0.5 {
                 return axis;
             }
         }
-        // Where the bodies turn against each other the normal turns about the same axis: it stays square to it.
+        // Where the bodies rotate relative to each other the normal rotates about the same axis and stays perpendicular to it.
         let turning = state.q[first].A * state.v[first].w - state.q[second].A * state.v[second].w;
         let across = turning - n * n.dot(&turning);
         let axis = if across.norm() > 0.1 * turning.norm() && across.norm() > 0.0 {
@@ -234,12 +235,12 @@ impl Eventful {
         state.q[second].A.tr_mul(&axis)
     }
 
-    /// Whether a limit among some has friction.
+    /// Whether any of the given limits has friction.
     pub(super) fn any_rough(&self, touching: &[usize]) -> bool {
         touching.iter().any(|k| self.limits[*k].friction()[1] > 0.0)
     }
 
-    /// Impulses or forces of limits that touch, from velocities or accelerations without them; `scale` is what is large among these.
+    /// Impulses or forces of touching limits, from velocities or accelerations without them; `scale` is their magnitude.
     fn settled(
         &self,
         mut list: Vec<Active>,
@@ -255,7 +256,7 @@ impl Eventful {
         let free = v.clone();
         let mut done = solve(&mut list, &mut v, SOLVED * scale, SWEEPS);
         if done.residual > ROUGH * scale || done.residual.is_nan() {
-            // With friction that grows little by little, each time from where the last one led.
+            // With gradually increasing friction, each time from the preceding solution.
             let mu: Vec<f64> = list.iter().map(|a| a.mu).collect();
             list.iter_mut().for_each(|a| a.P = Vector3::zeros());
             for k in 0..=GROWS {
@@ -275,9 +276,9 @@ impl Eventful {
         Ok((Outcome { normal, along, slip, v, residual: done.residual }, list))
     }
 
-    /// Velocities after an impact of limits that touch, of which one has friction: Poisson's law, in two phases. In the first all approach ends, in
-    /// the second every limit gives back at least its share of the impulse. Energy never grows: where shares of several limits would make it,
-    /// they are lessened together.
+    /// Velocities after an impact of touching limits, one of which has friction: Poisson's law, in two phases. In the first all approach
+    /// ends, in the second every limit returns at least its fraction of the impulse. Energy never grows: if the fractions of several limits
+    /// would increase it, they are reduced together.
     pub(super) fn strike(&self, model: &Model, state: &Configuration, touching: &[usize], given: &[f64]) -> Result<Outcome, Diagnostic> {
         let mut jump = Jump::new(model, state);
         let mut list = self.actives(&mut jump, state, touching);
@@ -315,8 +316,8 @@ impl Eventful {
         self.base.bodies.iter().zip(v).skip(1).map(|(b, v)| 0.5 * (b.mass * v.v.norm_squared() + v.w.dot(&(b.J_bar * v.w)))).sum()
     }
 
-    /// What a push along the normal does to the gap of a spot that slides, with the friction that comes with it, as a share of what it does without;
-    /// friction jams where it comes down to zero. `None` where a spot does not slide.
+    /// Effect of a normal push on the gap of a sliding spot, with the associated friction, as a fraction of that without friction; friction
+    /// jams where it falls to zero. `None` if the spot does not slide.
     fn leverage(&mut self, limit: usize, state: &Configuration) -> Option<f64> {
         let (Doing::Slides(direction, _), [mu, _]) = (self.doing[limit], self.limits[limit].friction()) else { return None };
         let second = self.limits[limit].spot.as_ref()?.spot.bodies[1];
@@ -334,7 +335,7 @@ impl Eventful {
         (active.G[(0, 0)] > 0.0).then(|| active.push() / active.G[(0, 0)])
     }
 
-    /// A spot whose force seems to come to zero in the last step, but comes through infinity: friction jams at the end of the step.
+    /// A spot whose force seems to reach zero in the last step, but passes through infinity: friction jams at the end of the step.
     pub(super) fn jams_on_the_way(&mut self, found: &Found) -> Option<usize> {
         let mut spots = found.what.iter().filter_map(|w| if let Watched::Effort(k) = w { Some(*k) } else { None });
         spots.find(|k| {
@@ -343,7 +344,7 @@ impl Eventful {
         })
     }
 
-    /// Why steps became too small, where friction is about to jam.
+    /// Error for steps that became too small because friction is about to jam.
     pub(super) fn blocked(&mut self, d: Diagnostic) -> Diagnostic {
         let at = self.engine_now().configuration();
         let spots = self.touched.clone();
@@ -353,8 +354,8 @@ impl Eventful {
         }
     }
 
-    /// Closes those of some limits at rest that would be passed, and chooses what bodies do where they touch, and what some friction in joints at
-    /// rest does; `model` is the mechanism without these limits and this friction, and `a` its accelerations.
+    /// Closes those of the given resting limits that would be passed, and chooses the state at touching spots and of joint friction at
+    /// rest; `model` is the mechanism without these limits and this friction, and `a` its accelerations.
     pub(super) fn close_rough(
         &mut self,
         model: &Model,
@@ -377,7 +378,7 @@ impl Eventful {
         }
         drop(jump);
         let axes: Vec<Vector3<f64>> = candidates.iter().map(|&k| self.axis_of(k, state)).collect();
-        // Directions in which spots slide whatever happens.
+        // Directions of spots that are already sliding.
         let mut sliding: Vec<Option<Vector3<f64>>> = vec![None; candidates.len()];
         for (i, (active, &k)) in list.iter_mut().zip(candidates).enumerate() {
             let l = &self.limits[k];
@@ -397,7 +398,7 @@ impl Eventful {
             let bias = rolls.bias(q, v);
             (active.target.y, active.target.z) = (-bias[0], -bias[1]);
         }
-        // Friction that turns a push into a pull: rigid bodies have no acceleration there, or two.
+        // Friction that turns a push into a pull: rigid bodies have no acceleration in this case, or two.
         for (i, active) in list.iter().enumerate().filter(|(_, a)| a.slides.is_some() && !a.columns.is_empty()) {
             if active.push() <= JAMS * active.G[(0, 0)] {
                 let free = active.velocity(&a).x - active.target.x;
@@ -412,7 +413,7 @@ impl Eventful {
         let free: Vec<f64> = list.iter().map(|x| x.velocity(&a).x - x.target.x).collect();
         let (out, mut list) = self.settled(list, a, scale, candidates, state.t)?;
         let scale = out.slip.iter().map(Vector3::norm).fold(0.0, f64::max).max(base.gravity.norm()).max(self.fast(&out.v));
-        // Where friction has just come to its bound, forces are off by what the time of that is.
+        // If friction has just reached its bound, forces have errors due to the error of that time.
         let near = if left.frictions.is_empty() && left.pressed.is_empty() { 1e-12 } else { 1e-9 };
         for (i, &k) in candidates.iter().enumerate() {
             self.closed[k] = out.normal[i] * list[i].G[(0, 0)] > 1e-12 * scale
@@ -432,7 +433,7 @@ impl Eventful {
                 None => slides(out.slip[i].normalize(), 0.0),
             };
         }
-        // Friction holds where its joint is not accelerated, whatever share of the load is its own.
+        // Friction holds if its joint is not accelerated, whatever its part of the load.
         for (n, rub) in rubs.iter().enumerate() {
             let (active, free) = (&list[candidates.len() + n], free[candidates.len() + n]);
             let effort = out.normal[candidates.len() + n];
@@ -454,8 +455,8 @@ impl Eventful {
         self.share_as_the_engine(&list, candidates, &chosen, &axes, state)
     }
 
-    /// Where normal forces are not unique, friction depends on how they are shared out. The equations of motion have a way of their own: what
-    /// bodies do is changed, one spot at a time, until it fits that way. `chosen` are the spots that start from rest.
+    /// If normal forces are not unique, friction depends on their distribution. The equations of motion select one distribution: the states
+    /// of the spots are changed, one at a time, until they are consistent with it. `chosen` are the spots that start from rest.
     fn share_as_the_engine(
         &mut self,
         list: &[Active],
@@ -476,7 +477,7 @@ impl Eventful {
             };
             let present: Vec<(bool, u8)> = candidates.iter().map(|k| (self.closed[*k], kind(k))).collect();
             if met.contains(&present) || met.len() > 4 * candidates.len() {
-                // No way fits: the forces of the decision stand.
+                // No choice is consistent: the previous decision is kept.
                 (self.closed, self.doing) = first;
                 break;
             }
@@ -489,7 +490,7 @@ impl Eventful {
             let forces: Vec<(f64, Vector3<f64>)> = candidates.iter().map(|&k| self.spot_force(k, now)).collect();
             let load = forces.iter().map(|f| f.0.abs()).fold(f64::MIN_POSITIVE, f64::max);
             let fast = self.fast(&now.a).max(base.gravity.norm()).max(f64::MIN_POSITIVE);
-            // The worst of what does not fit, relative to the loads or accelerations of the instant, and what becomes of it.
+            // The largest inconsistency, relative to the loads or accelerations of the instant, and the change that removes it.
             let mut worst: (f64, Vec<(usize, Option<Doing>)>) = (1e-9, Vec::new());
             for (i, &k) in candidates.iter().enumerate() {
                 let Some(s) = &self.limits[k].spot else { continue };
@@ -528,7 +529,7 @@ impl Eventful {
         Ok(())
     }
 
-    /// Whether the normal forces at the spots that are closed are unique.
+    /// Whether the normal forces at the closed spots are unique.
     fn normals_are_unique(&self, list: &[Active], candidates: &[usize]) -> bool {
         let closed: Vec<usize> = (0..list.len()).filter(|i| self.closed[candidates[*i]]).collect();
         if closed.len() < 2 {
@@ -558,7 +559,7 @@ impl Eventful {
         self.warnings.push(Diagnostic::new("W323", message).names(names).time(t).help("their sum is; of the single forces the smallest are given. The motion is unique too, unless friction slides at these places in different directions. Three places carry a body in space, two in a plane"));
     }
 
-    /// Notes what spots do anew, each contact once.
+    /// Reports changes of the spots, each contact once.
     pub(super) fn tell_slips(&self, was_closed: &[bool], was: &[Doing], left: &Left, state: &Configuration, brought: &mut Brought) {
         for (k, l) in self.limits.iter().enumerate().filter(|(k, l)| self.closed[*k] && l.friction()[1] > 0.0) {
             let halted = left.halted.contains(&k);
@@ -569,7 +570,7 @@ impl Eventful {
                 }
                 _ => None,
             };
-            // What slides from rest on, and what is carried backwards by less than its speed of rest, begins with a slip of zero.
+            // Sliding from rest, or backward motion below the resting speed, begins with zero slip.
             let slip = l.spot.as_ref().map(|s| (s.moving(&state.q, &state.v).slip, state.q[s.spot.bodies[1]].A));
             if let (Doing::Slides(direction, none), Some((slip, A))) = (self.doing[k], slip)
                 && (slip.norm() <= self.slow(k, &state.v).max(none) || slip.dot(&(A * Vector3::from(direction))) <= 0.0)
@@ -614,7 +615,7 @@ impl Eventful {
         );
     }
 
-    /// Friction and limits that cannot be met together.
+    /// Error for friction and limits that cannot be satisfied together.
     fn nothing_fits(&self, limit: Option<usize>, t: f64) -> Diagnostic {
         let Some(limit) = limit else {
             let message = format!("at t = {t:.6} s no motion satisfies the friction of the joints together with what touches");
@@ -627,7 +628,7 @@ impl Eventful {
             .help("less friction, or a `stiffness`, may pass")
     }
 
-    /// Refuses rigid contacts whose places come and go, or whose normals jump, where they are to be met as events.
+    /// Refuses rigid contacts whose spots appear and disappear, or whose normals jump, if they are to be treated as events.
     pub(super) fn refuse_contacts(&self) -> Result<(), Diagnostic> {
         for c in &self.base.contacts {
             let why = match &c.spots {
@@ -645,7 +646,7 @@ impl Eventful {
         Ok(())
     }
 
-    /// Bodies that overlap at the start.
+    /// Error for bodies that overlap at the start.
     pub(super) fn overlaps(&self, limit: usize, gap: f64, t: f64) -> Diagnostic {
         let name = self.contact_name(limit);
         Diagnostic::new("S301", format!("at t = {} s the bodies of contact `{name}` overlap by {} m", number(t), number(-gap)))
@@ -655,13 +656,13 @@ impl Eventful {
             .help("draw them apart or just touching, or say so under `start:`")
     }
 
-    /// Whether all that was found is a slip that has turned.
+    /// Whether only changes of slip direction were found.
     pub(super) fn only_turns(&self, found: &Found, here: &Instant) -> bool {
         found.what.iter().all(|w| matches!(w, Watched::Slip(k) if !self.has_stopped(*k, here)))
     }
 }
 
-/// What unit impulses along the first directions of something that can be pushed do to the velocities of all bodies.
+/// Computes the effect of unit impulses along the first directions of an element on the velocities of all bodies.
 fn respond(jump: &mut Jump<'_>, a: &mut Active, directions: usize, bodies: usize) {
     let responses: Vec<Vec<Twist>> =
         (0..directions).map(|d| jump.response(&[(a.bodies[0], a.rows[0][d]), (a.bodies[1], a.rows[1][d])])).collect();
@@ -669,7 +670,7 @@ fn respond(jump: &mut Jump<'_>, a: &mut Active, directions: usize, bodies: usize
     a.set_columns((1..bodies).map(|b| (b, column(b))).collect());
     let free: f64 = (0..2).map(|s| jump.free(a.bodies[s], &a.rows[s][0])).sum();
     if a.G[(0, 0)] < 1e-11 * free {
-        // What is left of a row that the constraints hold is rounding.
+        // The response along a row that the constraints already hold is only rounding.
         a.set_columns(Vec::new());
     }
 }
@@ -680,11 +681,11 @@ fn rolling_at(spot: std::sync::Arc<crate::contact::Spot>, axis: Vector3<f64>) ->
     crate::rolling::Rolling { s: zero, n: zero, t: [zero; 2], kind: RollingKind::Spot { spot, axis: Some(axis) } }
 }
 
-/// A spot that sticks: its limit, its bound, the force along the surface, its place and its normal.
+/// A sticking spot: its limit, its bound, the force along the surface, its point and its normal.
 type Pressed = (usize, f64, Vector3<f64>, Vector3<f64>, Vector3<f64>);
 
-/// What is left of the friction of several spots between two bodies, and the slips with which they break loose: of all motions of one body along
-/// the surface the one that takes the least friction for its power. `data`: limit, bound, force along the surface, place, normal.
+/// Margin of the friction of several spots between two bodies, and the slips with which they break loose: the motion of one body along the
+/// surface with the least friction per power. `data`: limit, bound, force along the surface, point, normal.
 fn hold_of_group(data: &[Pressed], length: f64) -> (f64, Vec<(usize, Vector3<f64>)>) {
     let bounds: f64 = data.iter().map(|d| d.1.max(0.0)).sum();
     let n = data.iter().map(|d| d.4).sum::<Vector3<f64>>();
@@ -696,7 +697,7 @@ fn hold_of_group(data: &[Pressed], length: f64) -> (f64, Vec<(usize, Vector3<f64
     let n = n.normalize();
     let other = if n.x.abs() < 0.6 { Vector3::x() } else { Vector3::y() };
     let [x, y] = along_surface(&n, &(other - n * n.dot(&other)));
-    // Slip of a place per motion: along x, along y, turning about n through the centre, in lengths.
+    // Slip of a point per motion: along x, along y, rotation about n through the centre, in lengths.
     let slips: Vec<[Vector3<f64>; 3]> = data.iter().map(|d| [x, y, n.cross(&(d.3 - centre)) / length]).collect();
     let mut load = Vector3::zeros();
     for (d, s) in data.iter().zip(&slips) {
@@ -735,7 +736,8 @@ fn hold_of_group(data: &[Pressed], length: f64) -> (f64, Vec<(usize, Vector3<f64
 mod tests {
     use super::*;
 
-    /// Four corners of a square that all press alike: pushed, they hold up to the sum; turned, up to the sum of their moments.
+    /// Four corners of a square with equal loads: against a push they hold up to the sum of the bounds, against a couple up to the sum of
+    /// their moments.
     #[test]
     fn groups_hold_pushes_and_turns() {
         let n = Vector3::z();
@@ -748,12 +750,12 @@ mod tests {
             let (rest, ways) = group(&|_| Vector3::new(share, 0.0, 0.0));
             assert!((rest - 4.0 * (1.0 - share)).abs() < 1e-9, "{rest}");
             assert!(ways.iter().all(|w| (w.1 + Vector3::x()).norm() < 1e-6), "{ways:?}");
-            // A couple: every corner carries the same, square to its arm.
+            // A couple: every corner carries the same force, perpendicular to its arm.
             let (rest, ways) = group(&|k| n.cross(&corner(k)).normalize() * share);
             assert!((rest - 4.0 * (1.0 - share)).abs() < 1e-9, "{rest}");
             assert!(ways.iter().all(|(k, w)| (w + n.cross(&corner(*k)).normalize()).norm() < 1e-6), "{ways:?}");
         }
-        // However a push is shared out along its line, only its sum counts.
+        // However a push is distributed along its line, only its sum matters.
         let shared = |first: f64| group(&|k| Vector3::new([first, 2.0 - first, 0.0, 0.0][k], 0.0, 0.0)).0;
         assert!((shared(2.0) - shared(0.5)).abs() < 1e-9 && shared(2.0) > 0.0 && shared(2.0) < 2.0, "{}", shared(2.0));
     }

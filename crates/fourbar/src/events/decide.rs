@@ -1,4 +1,4 @@
-//! The mode after an event: which limits that touch are closed, and what friction does, from the accelerations.
+//! The mode after an event, decided from the accelerations: which touching limits are closed, and whether friction sticks or slides.
 
 use super::jump::{Jump, complementary};
 use super::{Eventful, Friction, HeldBy, Kind};
@@ -13,23 +13,23 @@ use crate::state::{Configuration, Twist};
 use crate::structure::Structure;
 use nalgebra::{DVector, Vector3};
 
-/// Rounds in which the bounds of friction and what it does agree.
+/// Maximum number of rounds for consistent friction bounds and friction states.
 const BOUNDS: usize = 20;
-/// Friction at this share of its bound, or less, holds.
+/// Friction at this fraction of its bound, or less, holds.
 pub(super) const WITHIN: f64 = 1.0 - 1e-9;
-/// Accelerations of what is held below this share of what its reactions would make of free bodies are rounding.
+/// Accelerations below this fraction of those that the reactions would give to free bodies are rounding.
 const ROUNDING: f64 = 1e-11;
-/// Friction whose bound was just reached does not hold up to this share of it.
+/// Friction that has just reached its bound holds only up to this fraction of it.
 const BROKEN: f64 = 1.0 - 1e-6;
 
-/// The mode just left, which fits as well as the next one and is not taken again.
+/// Why the previous mode ended; that mode is as consistent as the next one and must not be chosen again.
 #[derive(Clone, Default)]
 pub struct Left {
-    /// Limits whose force came down to zero.
+    /// Limits whose force has fallen to zero.
     pub limits: Vec<usize>,
-    /// Limits whose gap came down to zero.
+    /// Limits whose gap has fallen to zero.
     pub reached: Vec<usize>,
-    /// Limits among them that would be passed from here on, though nothing moves and nothing pushes yet.
+    /// Limits among them that would be passed from now on, though there is no motion and no push yet.
     pub pressed: Vec<usize>,
     /// Friction whose bound was reached, with the direction in which its joint will slide.
     pub frictions: Vec<(usize, f64)>,
@@ -39,13 +39,13 @@ pub struct Left {
     pub broke: Vec<(usize, Vector3<f64>)>,
     /// Spots whose slip has come down to zero.
     pub halted: Vec<usize>,
-    /// Whether it was left because inputs have jumped.
+    /// Whether the mode ended because inputs jumped.
     pub by_input: bool,
 }
 
-/// Friction at rest with the bound up to which it holds.
+/// Friction at rest with its holding bound.
 pub(super) struct Rubs {
-    /// Its place among what can stick.
+    /// Its place among the friction elements that can stick.
     pub friction: usize,
     pub joint: usize,
     pub which: JointCoordinate,
@@ -55,12 +55,12 @@ pub(super) struct Rubs {
     pub rounding: f64,
 }
 
-/// The row of a coordinate of a joint, as that of a limit which nothing reaches.
+/// The row of a joint coordinate, as a limit that is never reached.
 pub(super) fn along_joint(joint: usize, which: JointCoordinate, side: f64) -> Limit {
     Limit { name: String::new(), joint, of: Bounded::Position(which), bound: 0.0, side, restitution: 0.0, spot: None }
 }
 
-/// A mechanism whose friction has the loads of an instant, whatever its own are.
+/// A mechanism whose friction uses the loads of a given instant.
 fn with_loads_of(model: &Model, s: &Instant) -> Model {
     let mut frozen = model.clone();
     for (_, f) in &mut frozen.forces {
@@ -74,7 +74,7 @@ fn with_loads_of(model: &Model, s: &Instant) -> Model {
 }
 
 impl Eventful {
-    /// The mode without any limit and without sticking: what holds in an impact.
+    /// The mode without limits and without sticking, for impacts.
     pub(super) fn mode_without_limits(&self) -> Mode {
         let (mut mode, by) = self.present_mode();
         let mut keep = by.iter().map(|b| matches!(b, HeldBy::Lock(..)));
@@ -86,7 +86,7 @@ impl Eventful {
         mode
     }
 
-    /// Accelerations with all limits open and what friction does now.
+    /// Accelerations with all limits open and the present state of friction.
     pub(super) fn open_accelerations(&self, state: &Configuration) -> Result<Vec<Twist>, Diagnostic> {
         let model = self.base.in_mode(&self.mode_without_limits());
         let e = Evaluation::new(&model, state).map_err(|e| e.cause().clone())?;
@@ -96,7 +96,7 @@ impl Eventful {
     /// Chooses the mode at a state.
     pub(super) fn decide(&mut self, state: &mut Configuration, left: &Left) -> Result<(), Diagnostic> {
         let base = self.base.clone();
-        // Limits that touch at rest.
+        // Limits at rest with a closed gap.
         let at_rest = |k: usize| {
             let l = &self.limits[k];
             let (gap, rate) = (l.gap(&base, &state.q, &state.v, &state.turns), l.rate(&base, &state.q, &state.v));
@@ -106,7 +106,7 @@ impl Eventful {
             near && rate.abs() <= slow && self.acts(k) && !left.limits.contains(&k)
         };
         let candidates: Vec<usize> = (0..self.limits.len()).filter(|&k| at_rest(k)).collect();
-        // What moves slides; what rests is decided together with the limits.
+        // Moving joints slide; resting ones are decided together with the limits.
         let mut rests = Vec::new();
         let x = Instant::new(&base, state);
         for k in 0..self.frictions.len() {
@@ -132,7 +132,7 @@ impl Eventful {
             return self.close(&candidates, left, state);
         }
         self.decide_together(&candidates, &rests, left, state)?;
-        // What has just come to its bound gives way, however little drives it yet, where nothing else has come to hold it.
+        // Friction that has just reached its bound slides, however small the excess, unless another element now holds the joint.
         let same = (0..self.closed.len()).all(|k| !self.closed[k] || was_closed[k]);
         if same && left.frictions.iter().all(|(k, _)| self.frictions[*k].1 == Friction::Sticks) {
             for (k, direction) in &left.frictions {
@@ -143,8 +143,8 @@ impl Eventful {
         Ok(())
     }
 
-    /// Chooses the mode of all limits that touch and all friction at rest in one problem, in which none is decided before the other. Bounds that
-    /// depend on loads are those of the mode at hand, until it stays the same.
+    /// Chooses the mode of all touching limits and all friction at rest in one complementarity problem. Bounds that depend on loads are
+    /// computed in the present mode, until the mode no longer changes.
     fn decide_together(&mut self, candidates: &[usize], rests: &[usize], left: &Left, state: &Configuration) -> Result<(), Diagnostic> {
         let base = self.base.clone();
         rests.iter().for_each(|&k| self.frictions[k].1 = Friction::Off);
@@ -165,12 +165,12 @@ impl Eventful {
                 let f = base.forces[self.frictions[k].0].1.sticks()?;
                 let load = load_across(&base, f.joint, &loads.q, &loads.reactions[f.joint]);
                 let broke = just_broke.contains(&k) || left.frictions.iter().any(|(b, _)| *b == k);
-                // What comes to rest holds as firmly as what was at rest before.
+                // Friction that comes to rest holds up to the same bound as friction that was at rest before.
                 let bound = if broke { BROKEN * f.sliding_bound(&base, load, 0.0) } else { f.bound(&base, load) };
                 Some(Rubs { friction: k, joint: f.joint, which: f.coordinate(&base), bound, rounding })
             };
             let mut rubs: Vec<Rubs> = rests.iter().filter_map(|&k| bound(k)).collect();
-            // Bounds that lead to each other in turns meet half way.
+            // Bounds that alternate are replaced by their mean.
             if let Some(last) = last.filter(|_| round > 2) {
                 rubs.iter_mut().zip(&last).for_each(|(r, last)| r.bound = 0.5 * (r.bound + last));
             }
@@ -183,14 +183,14 @@ impl Eventful {
             }
             let model = base.in_mode(&self.present_mode().0);
             loads = Evaluation::new(&model, state).map_err(|e| e.cause().clone())?.instant().clone();
-            // Friction that slides elsewhere follows loads that what is decided here changes.
+            // Friction that slides elsewhere depends on loads that change with this decision.
             let frozen = with_loads_of(&open, &loads);
             free = Evaluation::new(&frozen, state).map_err(|e| e.cause().clone())?.accelerations().to_vec();
         }
         Ok(())
     }
 
-    /// Whether a friction has come to its bound at this very instant, and has not moved since.
+    /// Whether a friction element has reached its bound at this same instant.
     fn breaks_here(&self, friction: usize, t: f64) -> bool {
         let name = &self.base.forces[self.frictions[friction].0].0;
         let now = |at: f64| (at - t).abs() <= 1e-11 * t.abs().max(1.0);
@@ -219,8 +219,8 @@ impl Eventful {
         joints.chain(efforts).fold(self.fast(&now.a), f64::max)
     }
 
-    /// Brings a state onto the limits and locks that hold now, and all friction that sticks to where that leaves its joint: otherwise two of them
-    /// would hold one motion at places that differ by rounding.
+    /// Projects a state onto the limits and locks that hold now, and moves the positions of all sticking friction to the resulting joint
+    /// coordinates: otherwise two elements would hold one motion at positions that differ by rounding.
     fn place_sticking(&mut self, state: &mut Configuration) {
         let base = self.base.clone();
         let stuck: Vec<usize> = (0..self.frictions.len()).filter(|&k| self.frictions[k].1 == Friction::Sticks).collect();
@@ -246,7 +246,7 @@ impl Eventful {
         matches!(l.of, Bounded::Own | Bounded::Spot) || (self.joints[l.joint] && !self.locked(limit))
     }
 
-    /// Whether the coordinate of a limit is locked: nothing leads it to its bound or away from it.
+    /// Whether the coordinate of a limit is locked, so that it can neither reach its bound nor leave it.
     pub(super) fn locked(&self, limit: usize) -> bool {
         let l = &self.limits[limit];
         match l.of {
@@ -255,7 +255,7 @@ impl Eventful {
         }
     }
 
-    /// Whether a friction that can stick acts.
+    /// Whether a friction element that can stick is active.
     fn friction_acts(&self, k: usize) -> bool {
         let force = self.frictions[k].0;
         let joint = self.base.forces[force].1.touches().joint;
@@ -263,7 +263,7 @@ impl Eventful {
         self.forces[force] && joint.is_some_and(|j| self.joints[j] && !held(j))
     }
 
-    /// Closes those of some limits at rest that would be passed; those pressed are known to be.
+    /// Closes those of the given resting limits that would be passed; pressed ones are known to be passed.
     fn close(&mut self, candidates: &[usize], left: &Left, state: &Configuration) -> Result<(), Diagnostic> {
         let (base, all) = (self.base.clone(), self.limits.clone());
         for &k in candidates {
@@ -281,12 +281,12 @@ impl Eventful {
         let limits: Vec<_> = candidates.iter().map(|&k| &all[k]).collect();
         let mut b = DVector::from_iterator(limits.len(), limits.iter().map(|l| l.second_rate(&base, &state.q, &state.v, &a)));
         let top = a.iter().fold(0.0_f64, |s, a| s.max(a.v.norm()).max(base.length * a.w.norm()));
-        // Where friction has just come to its bound, forces are off by what the time of that is.
+        // If friction has just reached its bound, forces have errors due to the error of that time.
         let near = !left.frictions.is_empty() || !left.pressed.is_empty();
         let rounding = if near { 1e-9 } else { 1e-12 };
         let still = -rounding * top.max(base.gravity.norm()).max(1.0);
         b.iter_mut().filter(|b| b.abs() <= -still).for_each(|b| *b = 0.0);
-        // A push, as an acceleration, and what is left of those that do not push.
+        // The push, as an acceleration, and the remaining acceleration of limits without push.
         let (mut push, mut rest) = (DVector::zeros(limits.len()), b.clone());
         let mut x = push.clone();
         if b.iter().any(|b| *b < still) {
@@ -304,8 +304,8 @@ impl Eventful {
         Ok(())
     }
 
-    /// Limits at rest that are passed from here on though nothing pushes them yet: those that were found so, and those into which a joint is
-    /// led whose friction has just come to its bound.
+    /// Resting limits that are passed from now on though there is no push yet: those detected as such, and those into which a joint moves
+    /// whose friction has just reached its bound.
     pub(super) fn pressed(&self, model: &crate::model::Model, candidates: &[usize], left: &Left, state: &Configuration) -> Vec<usize> {
         let base = &*self.base;
         let mut list = left.pressed.clone();
@@ -320,7 +320,7 @@ impl Eventful {
         list
     }
 
-    /// Where and when a one-way limit that has closed holds its joint from.
+    /// Stores the coordinate and time from which a one-way limit that has closed holds its joint.
     pub(super) fn holds_from_here(&mut self, limit: usize, state: &Configuration) {
         if let Bounded::Rate(which) = self.limits[limit].of
             && self.closed[limit]
@@ -331,7 +331,7 @@ impl Eventful {
         }
     }
 
-    /// Sticking on a load that is not unique would hold at arbitrary times.
+    /// Refuses sticking friction on a load that is not unique: it would break loose at arbitrary times.
     pub(super) fn refuse_sticking_on_loads_that_are_not_unique(&self, structure: &Structure<'_>) -> Result<(), Diagnostic> {
         let loaded = self.frictions.iter().filter_map(|(k, _)| {
             let (name, f) = &self.base.forces[*k];

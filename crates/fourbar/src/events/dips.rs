@@ -1,26 +1,26 @@
-//! Functions that come through zero and back between two looks.
+//! Functions that pass through zero and back between two samples.
 
 use crate::diagnostic::Diagnostic;
 
-/// Times that an interval is divided at the least of its cubic.
+/// Maximum number of successive divisions of an interval at the minimum of its cubic.
 const DEPTH: usize = 6;
-/// Looks at the polynomial through even samples, in each interval.
+/// Number of evaluations of the polynomial through even samples, in each interval.
 const FINE: usize = 12;
 
-/// Values that a polynomial between looks goes through, at most.
+/// Maximum number of values in an interpolating polynomial.
 const WINDOW: usize = 6;
-/// A function is told by its values where polynomials through them miss it by less than this share of its range.
+/// A function is resolved by its samples if polynomials through them deviate from it by less than this fraction of its range.
 const TOLD: f64 = 0.02;
-/// A place in a part that no even division meets.
+/// A fraction of a part that no even division meets.
 const BESIDE: f64 = 0.381_966;
-/// Parts that an interval is divided into, about at most.
+/// Approximate maximum number of parts of an interval.
 const MOST: usize = 4_000;
 
 /// Time, value and rate.
 type Place = (f64, f64, f64);
 
-/// A place between two on the same side of zero at which a function with known rates is on the other side: looked for at the least of the cubic
-/// through both ends, then in the intervals on both sides of it.
+/// Searches for a point between two on the same side of zero at which a function with known rates is on the other side: at the minimum of
+/// the cubic through both ends, then in the intervals on both sides of it.
 pub fn search(ends: [Place; 2], at: &mut dyn FnMut(f64) -> Result<Place, Diagnostic>) -> Result<Option<(f64, f64)>, Diagnostic> {
     let side = if ends[1].1 != 0.0 { ends[1].1.signum() } else { ends[0].1.signum() };
     divide(ends, side, at, DEPTH)
@@ -52,8 +52,8 @@ fn divide(
     divide([middle, ends[1]], side, at, depth - 1)
 }
 
-/// A place between two outside of a body at which the gap to it is below zero, though the gap falls and rises as steeply as bodies move: no
-/// place is left out that more than `step` of the way lies from the next one and that `speed` could have led to a touch from.
+/// Searches for a point between two outside a body at which the gap to it is negative, if the gap changes at the rate `speed`: intervals
+/// are divided while a touch inside them is possible at this speed and their length is more than `step`.
 pub fn pass(
     ends: [(f64, f64); 2],
     speed: f64,
@@ -76,8 +76,8 @@ pub fn pass(
     }
 }
 
-/// Where in an interval of length one a cubic with positive ends has its least value, if it may be below zero: the control points of the cubic
-/// bound it.
+/// Position of the minimum of a cubic with positive ends in an interval of length one, if it may be negative according to the cubic's
+/// control points, which bound it.
 fn least([a, b]: [f64; 2], [ra, rb]: [f64; 2]) -> Option<f64> {
     let control = [a + ra / 3.0, b - rb / 3.0];
     if control[0] > 0.0 && control[1] > 0.0 {
@@ -85,17 +85,17 @@ fn least([a, b]: [f64; 2], [ra, rb]: [f64; 2]) -> Option<f64> {
     }
     // The cubic is a + ra u + c2 u^2 + c3 u^3.
     let (c2, c3) = (3.0 * (b - a) - 2.0 * ra - rb, 2.0 * (a - b) + ra + rb);
-    // Its slope is zero and rises: with the root of the discriminant added.
+    // Its slope is zero and increasing: the root with the positive square root of the discriminant.
     let root = (c2 * c2 - 3.0 * c3 * ra).max(0.0).sqrt();
     let u = if c2 > 0.0 { -ra / (c2 + root) } else { (root - c2) / (3.0 * c3) };
     (u > 0.0 && u < 1.0).then_some(u)
 }
 
-/// The polynomial through the values at the places next to an interval, of values at 0, 1, 2 and so on; `k` is the end of the interval.
+/// The interpolating polynomial through the values nearest to an interval, for values at 0, 1, 2 and so on; `k` is the end of the interval.
 fn near(values: &[f64], k: usize) -> impl Fn(f64) -> f64 {
     let count = values.len().min(WINDOW);
     let first = k.saturating_sub(WINDOW / 2).min(values.len() - count);
-    // Newton's form: differences, and then by nested products.
+    // Newton's form: divided differences, then nested products.
     let mut c = [0.0; WINDOW];
     c[..count].copy_from_slice(&values[first..first + count]);
     for order in 1..count {
@@ -106,7 +106,7 @@ fn near(values: &[f64], k: usize) -> impl Fn(f64) -> f64 {
     move |u| (0..count).rev().fold(0.0, |sum, k| sum * (u - (first + k) as f64) + c[k])
 }
 
-/// Places at which the polynomial through values at 0, 1, 2 and so on is on the other side of zero than both values around.
+/// Points at which the polynomial through values at 0, 1, 2 and so on has the opposite sign to both neighbouring values.
 pub fn between_even(values: &[f64]) -> Vec<f64> {
     let mut list = Vec::new();
     if values.len() < 3 || values.iter().any(|x| !x.is_finite()) {
@@ -121,7 +121,7 @@ pub fn between_even(values: &[f64]) -> Vec<f64> {
         let place = |n: usize| (k - 1) as f64 + n as f64 / FINE as f64;
         let lowest = (1..FINE).min_by(|a, b| (side * p(place(*a))).total_cmp(&(side * p(place(*b)))));
         let Some(n) = lowest else { continue };
-        // The least of the parabola through the lowest place and its neighbours.
+        // The minimum of the parabola through the lowest point and its neighbours.
         let [x, y, z] = [n - 1, n, n + 1].map(|n| side * p(place(n)));
         let bend = x - 2.0 * y + z;
         let shift = if bend > 0.0 { (0.5 * (x - z) / bend).clamp(-1.0, 1.0) } else { 0.0 };
@@ -135,8 +135,8 @@ pub fn between_even(values: &[f64]) -> Vec<f64> {
     list
 }
 
-/// In how many even parts, at least `least`, an interval of length one has to be divided so that the values at their ends tell a function between
-/// them.
+/// Number of even parts, at least `least`, into which an interval of length one has to be divided so that samples at their ends resolve a
+/// function.
 pub fn parts(least: usize, f: &dyn Fn(f64) -> f64) -> usize {
     let mut n = least;
     let mut values: Vec<f64> = (0..=n).map(|k| f(k as f64 / n as f64)).collect();
@@ -144,7 +144,7 @@ pub fn parts(least: usize, f: &dyn Fn(f64) -> f64) -> usize {
         let between: Vec<f64> = (0..n).map(|k| f((k as f64 + 0.5) / n as f64)).collect();
         let all = || values.iter().chain(&between);
         let range = all().fold(f64::NEG_INFINITY, |m, x| m.max(*x)) - all().fold(f64::INFINITY, |m, x| m.min(*x));
-        // Looked at beside the middle as well: waves that fit into the parts look the same at all even places.
+        // Also compared away from the middle: waves that fit into the parts look the same at all even points.
         let told = |(k, x): (usize, &f64)| {
             let p = near(&values, k + 1);
             let beside = k as f64 + BESIDE;
@@ -164,7 +164,7 @@ mod tests {
     use super::*;
     use crate::random::Random;
 
-    /// Something passes through a body that is far thinner than its way.
+    /// A body passes through another one that is far thinner than its path in a step.
     #[test]
     fn ways_through_thin_bodies_are_found() {
         for (thick, place, speed) in [(0.1, 1.7, 3.0), (0.01, 0.3331, 1.0), (1e-3, 2.61, 10.0)] {
@@ -177,14 +177,14 @@ mod tests {
             let found = pass(ends, speed, 0.25 * thick, &mut gap).expect("no failure").expect("a place");
             assert!(found.1 < 0.0 && (found.0 - place).abs() < thick / speed, "{found:?}");
             assert!(count < 60, "{count} looks");
-            // Bodies that pass by are not touched.
+            // Bodies that pass by do not touch.
             let mut beside = |t: f64| -> Result<f64, Diagnostic> { Ok((speed * (t - place)).hypot(thick) - 0.5 * thick) };
             let ends = [(0.0, beside(0.0).expect("a gap")), (3.0, beside(3.0).expect("a gap"))];
             assert_eq!(pass(ends, speed, 0.25 * thick, &mut beside).expect("no failure"), None);
         }
     }
 
-    /// Parabolas and waves that dip below zero anywhere between two looks, however near to one of them.
+    /// Parabolas and waves that become negative anywhere between two samples, however near to one of them.
     #[test]
     fn dips_of_any_width_are_found() {
         let mut r = Random(4711);
@@ -207,7 +207,7 @@ mod tests {
 
     #[test]
     fn the_polynomial_through_even_values_sees_what_they_do_not() {
-        // (u - 2.3)(u - 2.6) is below zero between two looks.
+        // (u - 2.3)(u - 2.6) is negative between two samples.
         let values: Vec<f64> = (0..6).map(|k| (k as f64 - 2.3) * (k as f64 - 2.6)).collect();
         let list = between_even(&values);
         assert!(list.len() == 1 && (list[0] - 2.45).abs() < 1e-9, "{list:?}");

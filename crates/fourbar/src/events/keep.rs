@@ -1,4 +1,4 @@
-//! Everything needed to go on from the present to the bit, and back from it.
+//! Saving and restoring a run so that it continues with bitwise the same results.
 
 use super::switch::Switch;
 use super::watch::{Found, Watch, Watched};
@@ -14,7 +14,7 @@ use std::sync::Arc;
 use super::piece::Piece;
 
 impl Eventful {
-    /// Everything needed to go on from the present.
+    /// All data needed to continue from the present.
     pub fn save(&self) -> Value {
         let friction = |f: &(usize, Friction)| match f.1 {
             Friction::Slides(d) => d,
@@ -47,7 +47,7 @@ impl Eventful {
         })
     }
 
-    /// Goes on from what [`Eventful::save`] gave for the same mechanism and study.
+    /// Continues from the result of [`Eventful::save`] for the same mechanism and study.
     pub fn restore(&mut self, v: &Value) -> Result<(), Diagnostic> {
         let misfit = || bad_checkpoint("its sizes do not fit");
         let flags = |key: &str, n: usize| -> Option<Vec<bool>> {
@@ -110,7 +110,7 @@ impl Eventful {
             let touching = mode.touching.is_none() == self.stepped && mode.touching.iter().flatten().all(spot);
             sizes && held && touching && mode.pieces.iter().all(same)
         };
-        // The engines that were known, made where they were made.
+        // The stored engines, restored at the states at which they were created.
         let mut known = Vec::new();
         for k in v["known"].as_array().into_iter().flatten().chain([&json!([v["mode"], v["built"]])]) {
             let (mode, built): (Mode, _) = (read(&k[0])?, state(&k[1])?);
@@ -179,7 +179,7 @@ impl Eventful {
         Ok(())
     }
 
-    /// Whether something watched belongs to this mechanism.
+    /// Whether a monitored function belongs to this mechanism.
     fn exists(&self, what: Watched) -> bool {
         match what {
             Watched::Event(k) => k < self.base.events.len(),

@@ -20,12 +20,12 @@ self_cell::self_cell!(
 );
 
 impl Piece {
-    /// An engine for the mechanism in a mode, at a consistent state; nothing has been computed yet.
+    /// An engine for the mechanism in a mode, at a consistent state, without any computation yet.
     pub fn of_mode(base: &Model, mode: &Mode, study: &Study, analysis: Analysis, at: &Configuration) -> Result<Self, Diagnostic> {
         let model = Arc::new(base.in_mode(mode));
         let study = Study { analysis: Some(analysis), ..study.clone() };
         let mut candidates = study.candidates(&model)?;
-        // Series are set up at every event, which takes far longer than a step: where nobody asks for them others move it.
+        // Series are set up at every event, which takes far longer than a step: unless requested, other formulations are used.
         if study.is_auto() && candidates.iter().any(|c| c.formulation.name != "natural") {
             let chosen = candidates[0].formulation.name;
             candidates.retain(|c| c.formulation.name != "natural");

@@ -1,4 +1,4 @@
-//! The mechanism as it is in the mode in force, for whoever evaluates it at a state.
+//! The mechanism in the present mode, for evaluations at a state.
 
 use super::switch::Switch;
 use super::{Eventful, HeldBy};
@@ -14,28 +14,28 @@ use serde_json::Value;
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// A mechanism in the mode that events, limits and friction have left it in.
+/// A mechanism in the mode that results from events, limits and friction.
 ///
-/// [`InMode::model`] is what an [`Evaluation`] takes: joints that were taken out are open there, and what holds a coordinate is a drive
-/// behind those of the file. [`InMode::snapshot`] says it again by the names of the file.
+/// [`InMode::model`] is the model for an [`Evaluation`]: removed joints are open in it, and held coordinates have drives, listed after
+/// those of the file. [`InMode::snapshot`] converts the results to the names of the file.
 #[derive(Clone, Debug)]
 pub struct InMode {
     file: Arc<Model>,
     model: Arc<Model>,
-    /// `None` where everything is as in the file.
+    /// `None` if the mode is that of the file.
     force: Option<InForce>,
 }
 
-/// What is in force.
+/// The present mode.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct InForce {
     mode: Mode,
-    /// Friction that sticks: its place among the forces, and among what is held.
+    /// Sticking friction: its place among the forces, and among the held coordinates.
     stuck: Vec<(usize, usize)>,
 }
 
 impl InMode {
-    /// A mechanism with everything as in its file.
+    /// A mechanism in the mode of its file.
     pub fn of_file(model: &Arc<Model>) -> Self {
         Self { file: Arc::clone(model), model: Arc::clone(model), force: None }
     }
@@ -50,12 +50,12 @@ impl InMode {
         &self.model
     }
 
-    /// The same with drives of its own, which stay what they are when a simulation goes on.
+    /// The same with separate drives, which are not affected when a simulation continues.
     pub fn with_own_drives(&self) -> Self {
         Self { model: Arc::new(self.model.with_own_drives()), ..self.clone() }
     }
 
-    /// The names of the joints and drives that act here and not there.
+    /// Names of the joints and drives that act here and not in the other mode.
     pub fn acts_beside(&self, other: &Self) -> Vec<&str> {
         let acts = |own: &Self, k: usize| own.force.as_ref().map_or(!own.file.joints[k].open, |f| f.mode.joints[k]);
         let drives = |own: &Self, k: usize| own.force.as_ref().is_none_or(|f| f.mode.drives[k]);
@@ -68,12 +68,12 @@ impl InMode {
         joints.chain(drives.map(|k| self.file.drives[k].name.as_str())).collect()
     }
 
-    /// What an evaluation of [`InMode::model`] says, by the names of the file.
+    /// Results of an evaluation of [`InMode::model`], by the names of the file.
     pub fn snapshot(&self, evaluated: &Evaluation<'_>) -> Snapshot<'_> {
         Snapshot::new(&self.file, Cow::Owned(self.in_file(evaluated.instant())))
     }
 
-    /// An instant of the mechanism in the mode in terms of the file.
+    /// Converts an instant of the mechanism in the mode to the terms of the file.
     fn in_file(&self, s: &Instant) -> Instant {
         let Some(InForce { mode, stuck }) = &self.force else { return s.clone() };
         let file = &*self.file;
@@ -104,12 +104,12 @@ impl InMode {
         Instant { efforts, constraints, switched: Some(Box::new(switched)), ..s.clone() }
     }
 
-    /// What is in force, as a value of JSON; null where everything is as in the file.
+    /// The present mode, as a JSON value; null for the mode of the file.
     pub fn save(&self) -> Value {
         serde_json::to_value(&self.force).unwrap_or_default()
     }
 
-    /// Back from what [`InMode::save`] gave for the same mechanism; `None` where it does not fit.
+    /// Restores the result of [`InMode::save`] for the same mechanism; `None` if it does not fit.
     pub fn restored(file: &Arc<Model>, saved: &Value) -> Option<Self> {
         let force: Option<InForce> = serde_json::from_value(saved.clone()).ok()?;
         let Some(force) = force else { return Some(Self::of_file(file)) };
@@ -132,12 +132,12 @@ impl InMode {
 }
 
 impl Eventful {
-    /// The mechanism in the mode in force.
+    /// The mechanism in the present mode.
     pub fn acting(&self) -> &Arc<Model> {
         &self.acting
     }
 
-    /// The same with what is needed to say it by the names of the file.
+    /// The same with the data needed to convert results to the names of the file.
     pub fn in_mode(&self) -> InMode {
         let place = |k: usize| self.held_by.iter().position(|h| *h == HeldBy::Friction(k));
         let stuck = self.frictions.iter().enumerate().filter_map(|(k, (force, _))| Some((*force, place(k)?))).collect();

@@ -1,11 +1,11 @@
-//! Steps in which nothing that is watched comes near: poses and velocities at their ends are enough to see that.
+//! Steps in which no monitored function comes near zero: poses and velocities at their ends are sufficient to show this.
 //!
-//! A gap over a step lies about the cubic through its values and rates at both ends, which is nowhere below the least of its four Bezier points.
-//! From the cubic it differs by at most `h^4/384` of its fourth derivative: for anything that swings with a frequency `w` less than a share of
-//! `h` times its greatest speed, and that share is below an eighth up to `w h = 3.6`. Steps that resolve a motion are shorter than that, bodies
-//! turn by less than [`TURN`] in steps that count here, and the speed is not that of the gap, which may rest at both ends, but of the quickest body.
-//! Gaps with kinks are given the whole way of both bodies there and back. An angle between two bodies changes no quicker than both of them
-//! turn: it is looked at again only when they may have turned by what was left of it.
+//! In a step a gap lies near the cubic through its values and rates at both ends, which is nowhere below the smallest of its four Bezier
+//! points. Its deviation from the cubic is at most `h^4/384` times its fourth derivative: for an oscillation of frequency `w` this is less
+//! than a fraction of `h` times its greatest speed, below an eighth up to `w h = 3.6`. Steps that resolve a motion are shorter than that,
+//! bodies rotate by less than [`TURN`] in the steps considered here, and the speed is not that of the gap, which may rest at both ends, but
+//! that of the fastest body. Gaps with kinks are allowed the full distance of both bodies in both directions. An angle between two bodies
+//! changes no faster than the sum of both rotations: it is evaluated again only when they may have rotated by the remaining angle.
 
 use super::Eventful;
 use super::watch::{Watch, Watched};
@@ -18,14 +18,14 @@ use crate::settings::Analysis;
 use crate::state::{Configuration, Twist};
 use crate::switching::Switching;
 
-/// Share of the way of the quickest body in a step by which a smooth gap stays away from zero.
+/// Required distance of a smooth gap from zero, as a fraction of the distance travelled by the fastest body in a step.
 const SMOOTH: f64 = 0.25;
 /// The same for gaps that may have kinks.
 const KINKED: f64 = 2.0;
-/// Bodies turn less than this in steps that are judged by their ends, rad.
+/// Bodies rotate by less than this in steps that are judged by their ends, rad.
 const TURN: f64 = 2.0;
 
-/// Speeds of the quickest bodies: rad/s, and m/s with what turning adds at the size of the mechanism.
+/// Speeds of the fastest bodies: rad/s, and m/s including rotation at the size of the mechanism.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Pace {
     turn: f64,
@@ -33,37 +33,37 @@ pub struct Pace {
 }
 
 impl Pace {
-    /// Of some velocities in a mechanism of some size.
+    /// From given velocities in a mechanism of a given size.
     pub fn of(v: &[Twist], length: f64) -> Self {
         let most = |speed: fn(&Twist) -> f64| v.iter().map(speed).fold(0.0, f64::max).sqrt();
         let turn = most(|v| v.w.norm_squared());
         Self { turn, way: most(|v| v.v.norm_squared()) + length * turn }
     }
 
-    /// Speed of the quickest body, m/s, with what turning adds.
+    /// Speed of the fastest body, m/s, including rotation.
     pub fn way(&self) -> f64 {
         self.way
     }
 
-    /// Whether the turning of bodies is resolved by a step between two of them.
+    /// Whether the rotation of bodies is resolved by a step between two of them.
     pub fn resolved(ends: [Self; 2], h: f64) -> bool {
         h * ends[0].turn.max(ends[1].turn) < TURN
     }
 }
 
-/// How far something watched is from zero.
+/// Distance of a monitored function from zero.
 #[derive(Clone, Copy, Debug)]
 pub struct Margin {
     gap: f64,
     rate: f64,
-    /// Speed with which bodies may lead it beyond what its own rates say.
+    /// Possible rate of change beyond the interpolated one.
     loose: f64,
-    /// What both bodies have to turn by before it can be zero, rad.
+    /// Rotation of the two bodies before it can become zero, rad.
     room: f64,
 }
 
 impl Margin {
-    /// `None` where rates say nothing.
+    /// `None` if rates give no bound.
     pub fn new(gap: f64, rate: f64, follows: Follows, pace: Pace) -> Option<Self> {
         let loose = match follows {
             Follows::Turn => SMOOTH * pace.turn,
@@ -80,21 +80,21 @@ impl Margin {
         self.rate
     }
 
-    /// Whether it does not come to zero over a step, by its values and rates at both ends.
+    /// Whether it stays away from zero over a step, from its values and rates at both ends.
     pub fn stays_far(&self, to: &Self, h: f64) -> bool {
         let (side, away) = (self.gap.signum(), h * self.loose.max(to.loose));
         [self.gap, self.gap + h / 3.0 * self.rate, to.gap - h / 3.0 * to.rate, to.gap].iter().all(|b| side * b > away)
     }
 }
 
-/// What is known at the end of the last step.
+/// Margins at the end of the last step.
 pub struct Margins {
-    /// When; not a number where nothing is known.
+    /// Their time; NaN if they are unknown.
     at: f64,
     pace: Pace,
-    /// What bodies may still turn by before anything comes to zero, rad.
+    /// Possible rotation of bodies before any function can become zero, rad.
     room: f64,
-    /// Margins, and when they were looked at.
+    /// Margins, and the time of their evaluation.
     list: Vec<Margin>,
     looked: f64,
     next: Vec<Margin>,
@@ -112,33 +112,33 @@ impl Default for Margins {
 }
 
 impl Margins {
-    /// Nothing is known any more.
+    /// Discards all margins.
     pub fn forget(&mut self) {
         self.at = f64::NAN;
     }
 
-    /// The margins were looked at just now.
+    /// Called after the margins were evaluated.
     fn found(&mut self, at: f64) {
         self.looked = at;
         self.room = self.list.iter().fold(f64::INFINITY, |least, m| least.min(m.room));
     }
 }
 
-/// What became of a step that was to be quiet.
+/// Result of a step that was to be quiet.
 pub enum Quiet {
-    /// All stayed far.
+    /// All functions stayed far from zero.
     Passed,
-    /// Something is near: the instant at its start. The engine stands at its end.
+    /// A function is near zero: contains the instant at the start of the step. The engine is at its end.
     Near(Box<Instant>),
-    /// Whoever was asked said stop.
+    /// The caller stopped the run.
     Stopped,
-    /// No step was made, because what is watched has to be looked at as a whole.
+    /// No step was made, because the monitored functions have to be evaluated in full.
     Not,
 }
 
 impl Eventful {
-    /// Makes a time that is not beyond the last step the present of the engine, where it is not behind it already. Where another candidate has to take
-    /// over it goes on from there; `false` where it was told to stop.
+    /// Advances the engine to a time inside the last step, unless it is already there. If another candidate takes over it continues from
+    /// there; `false` if the run was stopped.
     pub(super) fn come_to(&mut self, t: f64, go_on: &mut dyn FnMut(f64) -> bool) -> Result<bool, Diagnostic> {
         let loaded = self.loads || self.watches_loads();
         let (on, anew) = self.piece.get_mut().with_dependent_mut(|_, e| {
@@ -164,13 +164,13 @@ impl Eventful {
         Ok(on)
     }
 
-    /// How far something watched is from zero; `None` where its values and rates do not tell.
+    /// Distance of a monitored function from zero; `None` if its values and rates are not sufficient.
     pub(super) fn margin(&self, what: Watched, x: &Plain<'_>, pace: Pace) -> Option<Margin> {
         let base = &*self.base;
         match what {
             Watched::Gap(k) => {
                 let l = &self.limits[k];
-                // Evaluated for those alone that it says something of.
+                // Evaluated only for limits with useful rates.
                 (l.follows() != Follows::Jumps)
                     .then(|| Margin::new(l.gap(base, x.q, x.v, x.turns), l.rate(base, x.q, x.v), l.follows(), pace))?
             }
@@ -183,7 +183,7 @@ impl Eventful {
         }
     }
 
-    /// Whether nothing is watched but gaps that have been left, sides that are apart, and what time decides.
+    /// Whether only gaps that have opened, sides that are apart, and functions of time are monitored.
     fn may_be_quiet(&self) -> bool {
         let one = |w: &Watch| match w.what {
             Watched::Gap(k) => !w.known_zero && self.limits[k].follows() != Follows::Jumps,
@@ -195,7 +195,7 @@ impl Eventful {
         self.analysis == Analysis::Dynamics && self.found.is_none() && self.watched.iter().all(one)
     }
 
-    /// Margins of all that is watched but by time at a state; `None` where one of them is unknown.
+    /// Margins of all monitored functions except those of time at a state; `None` if one of them is unknown.
     fn margins_at(&self, x: &Configuration, pace: Pace, out: &mut Vec<Margin>) -> Option<()> {
         let x = Plain { t: x.t, q: &x.q, v: &x.v, turns: &x.turns, loads: &[], z: &x.z };
         out.clear();
@@ -205,7 +205,7 @@ impl Eventful {
         Some(())
     }
 
-    /// Whether all that is watched but by time stays away from zero in a step of which the states are known.
+    /// Whether all monitored functions except those of time stay away from zero in a step with known end states.
     fn passes_far(&self, m: &mut Margins, start: f64, end: f64) -> bool {
         let h = end - start;
         let ends = [m.pace, Pace::of(&m.state.v, self.base.length)];
@@ -229,9 +229,9 @@ impl Eventful {
         true
     }
 
-    /// One step that ends at `limit` at the latest, without an instant at its end where nothing comes near in it.
+    /// One step that ends at `limit` at the latest, without an instant at its end if all functions stay far from zero.
     pub(super) fn step_quietly(&mut self, limit: f64, go_on: &mut dyn FnMut(f64) -> bool) -> Result<Quiet, Diagnostic> {
-        // A method that is ahead of what has been looked at, because it has no first instant without a step, is looked at as a whole.
+        // A method that is ahead of the last searched time, because it has no first instant without a step, is searched in full.
         let before = self.looked;
         if !self.may_be_quiet() || self.made() != before {
             return Ok(Quiet::Not);
@@ -249,7 +249,7 @@ impl Eventful {
         }
         let stepped = self.piece.get_mut().with_dependent_mut(|_, e| e.step_on(limit, go_on));
         let quiet = match stepped {
-            // Another candidate that has taken over began at the present, where nothing is known yet.
+            // Another candidate that took over has started at the present time, without known margins.
             Ok(Some(start)) if start == before => {
                 let end = self.made();
                 std::mem::swap(&mut m.state, &mut m.before);
@@ -274,12 +274,12 @@ impl Eventful {
         Ok(if self.come_to(end, go_on)? { Quiet::Near(Box::new(from)) } else { Quiet::Stopped })
     }
 
-    /// The end of the last step of the engine, which may not have been looked at.
+    /// The end of the last step of the engine, which may not have been searched yet.
     fn made(&self) -> f64 {
         self.piece.borrow().with_dependent(|_, e| e.reached())
     }
 
-    /// Poses and velocities at the end of the last step, where they are at hand.
+    /// Poses and velocities at the end of the last step, if available.
     fn glance(&mut self, out: &mut Configuration) -> bool {
         if out.q.is_empty() {
             *out = self.from.configuration();
@@ -287,7 +287,7 @@ impl Eventful {
         self.piece.get_mut().with_dependent_mut(|_, e| e.glance(out))
     }
 
-    /// Whether nothing that time alone decides happens in a step.
+    /// Whether no function of time reaches zero in a step.
     fn times_pass(&self, start: f64, h: f64) -> bool {
         self.watched.iter().all(|w| match w.what {
             Watched::Guard(n, g) if self.switches[n].by_time => self.search_time(w, n, g, start, h).is_none(),
@@ -295,10 +295,10 @@ impl Eventful {
         })
     }
 
-    /// Takes note of how deep limits and bodies overlap at the present.
+    /// Records the overlap of limits and bodies at the present time.
     pub(super) fn measure_overlap(&mut self) {
         let s = &self.now;
-        // What has just been passed by far does not overlap.
+        // There is no overlap after a quiet step.
         if self.margins.at >= s.t {
             return;
         }

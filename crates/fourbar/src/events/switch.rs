@@ -1,7 +1,7 @@
-//! What is made of pieces: its guards end steps, and behind them the next piece holds.
+//! Functions made of pieces: their guards end steps, and after a guard the next piece is used.
 //!
-//! A drive whose speed jumps is an impact, and one whose acceleration jumps, or a force that does, is told; touches of springy limits,
-//! contacts and ropes and kinks of forces only start the method anew.
+//! A jump of a drive's speed is an impact, and a jump of a drive's acceleration or of a force is reported; touching of springy limits,
+//! contacts and ropes and kinks of forces only restart the method.
 
 use super::change::Brought;
 use super::{Eventful, Happened, Kind};
@@ -14,43 +14,44 @@ use crate::state::Configuration;
 use crate::switching::Switching;
 use crate::time::TimeFunction;
 
-/// So many switches of one element in a short time get nowhere.
+/// Number of switches of one element in a short time that counts as endless.
 const OFTEN: usize = 50;
-/// That time, as a share of the run.
+/// That time, as a fraction of the run.
 const SHORT: f64 = 1e-3;
-/// Jumps of value, speed and acceleration below these shares of their size are rounding.
+/// Jumps of value, speed and acceleration below these fractions of their size are rounding.
 const ROUNDING: [f64; 3] = [1e-9, 1e-8, 1e-6];
-/// A kink makes of the difference of two pieces less than this share over a step.
+/// At a kink the difference of two pieces is below this fraction of that over a step.
 const KINK: f64 = 1e-7;
-/// Nearer to the start of a step than this share of the run its start says nothing, and how far the motion is led on from there.
+/// If the step starts closer than this fraction of the run, its start is not used; the second value is the distance of the extrapolation
+/// used instead.
 const AT_START: f64 = 1e-9;
 const SOON: f64 = 1e-6;
-/// Forces below this are none, N, N m or per second.
+/// Forces below this count as zero, N, N m or per second.
 const LEAST: f64 = 1e-12;
 
-/// Something that is made of pieces, with those in force.
+/// An element made of pieces, with the present ones.
 #[derive(Clone, Debug)]
 pub struct Switch {
-    /// What.
+    /// The element.
     pub of: Switching,
     /// Its pieces.
     pub pieces: Pieces,
-    /// Whether time alone decides where they end.
+    /// Whether the pieces depend on time only.
     pub by_time: bool,
-    /// Whether it got nowhere by switching, and is left to the method.
+    /// Whether it switched endlessly and is no longer monitored.
     pub loose: bool,
-    /// When it switched last, the first of these times first.
+    /// Times of its last switches, in ascending order.
     pub times: Vec<f64>,
 }
 
 impl Switch {
-    /// Everything that is made of pieces in a mechanism.
+    /// All elements made of pieces in a mechanism.
     pub fn all(model: &Model) -> Vec<Self> {
         let one = |of| Self { of, pieces: Pieces::new(), by_time: model.switches_by_time(of), loose: false, times: Vec::new() };
         model.switching().into_iter().map(one).collect()
     }
 
-    /// The same with the pieces that hold at a state.
+    /// The same with the pieces valid at a state.
     pub fn all_at(model: &Model, at: &Configuration) -> Vec<Self> {
         let x = Plain { t: at.t, q: &at.q, v: &at.v, turns: &at.turns, loads: &[], z: &at.z };
         let mut list = Self::all(model);
@@ -62,7 +63,7 @@ impl Switch {
 }
 
 impl Eventful {
-    /// Whether what a switch belongs to acts.
+    /// Whether the element of a switch is active.
     pub(super) fn switch_acts(&self, n: usize) -> bool {
         let joint = |j: usize| self.joints[j] || self.base.limits.iter().any(|l| l.joint == j && l.of == crate::event::Bounded::Own);
         match self.switches[n].of {
@@ -72,7 +73,7 @@ impl Eventful {
         }
     }
 
-    /// Pieces at a state where nothing is known of before.
+    /// Sets the pieces at a state without history.
     pub(super) fn first_pieces(&mut self, state: &Configuration) {
         let x = Plain { t: state.t, q: &state.q, v: &state.v, turns: &state.turns, loads: &[], z: &state.z };
         for s in &mut self.switches {
@@ -80,7 +81,7 @@ impl Eventful {
         }
     }
 
-    /// Pieces that hold no more after a jump give way to those that do.
+    /// Replaces pieces that are no longer valid after a jump.
     pub(super) fn next_pieces(&mut self, state: &Configuration) {
         let x = Plain { t: state.t, q: &state.q, v: &state.v, turns: &state.turns, loads: &[], z: &state.z };
         for s in &mut self.switches {
@@ -101,13 +102,13 @@ impl Eventful {
         guards.get(g).copied().unwrap_or(f64::INFINITY)
     }
 
-    /// The same at a time, where time alone decides.
+    /// The same at a time, if it depends on time only.
     pub(super) fn guard_by_time(&self, n: usize, g: usize, t: f64) -> f64 {
         let from = &self.from;
         self.guard_at(n, g, &Plain { t, ..from.plain(&[]) })
     }
 
-    /// Passes a guard that has come down to zero.
+    /// Switches to the next piece at a guard that has fallen to zero.
     pub(super) fn pass_guard(&mut self, n: usize, g: usize, left: &Instant, brought: &mut Brought) -> Result<(), Diagnostic> {
         let x = left.plain(&[]);
         let switch = &self.switches[n];
@@ -134,7 +135,7 @@ impl Eventful {
                     }
                     _ => return Ok(()),
                 };
-                // Which derivative of the position the expression is.
+                // Order of the derivative of the position that the expression gives.
                 let level = match value {
                     TimeFunction::Value(_) => 0,
                     TimeFunction::Integral(i) => 1 + usize::from(i.is_twice()),
@@ -155,8 +156,8 @@ impl Eventful {
                 }
             }
             Switching::State(_) | Switching::Law(..) => {
-                // Of a kink the difference of the pieces vanishes with the distance from it, of a jump it does not. Right at the start of a step the
-                // distance is that to where the motion leads.
+                // At a kink the difference of the pieces vanishes with the distance from it, at a jump it does not. Right at the start of a
+                // step the motion is extrapolated to obtain a distance.
                 let near = left.t - self.from.t <= AT_START * self.study.t_end;
                 let far = if near { self.led_on(left, SOON * self.study.t_end) } else { self.from.clone() };
                 let [a, b] = [&switch.pieces, &next].map(|p| self.base.value_on(of, p, &far.plain(&[])));
@@ -173,7 +174,7 @@ impl Eventful {
         Ok(())
     }
 
-    /// An instant led on by its velocities and accelerations.
+    /// An instant extrapolated by its velocities and accelerations.
     fn led_on(&self, s: &Instant, dt: f64) -> Instant {
         let mut out = s.clone();
         out.t += dt;
@@ -184,10 +185,10 @@ impl Eventful {
         out
     }
 
-    /// Something that switches back and forth without end is left to the method, and told.
+    /// An element that switches back and forth endlessly is no longer monitored, and reported.
     fn count_switch(&mut self, n: usize, t: f64) {
         let switch = &mut self.switches[n];
-        // Time passes its corners as often as they come, but not twice.
+        // Functions of time may have any number of corners, but not at the same time.
         let short = if switch.by_time { 1e-14 } else { SHORT } * self.study.t_end;
         if switch.times.len() == OFTEN {
             switch.times.remove(0);
@@ -205,7 +206,7 @@ impl Eventful {
         ));
     }
 
-    /// Guards that are zero behind those that were passed.
+    /// Guards that are zero after those that were passed.
     pub(super) fn zero_guards(&self, brought: &Brought, state: &Configuration) -> Vec<(usize, usize)> {
         let x = Plain { t: state.t, q: &state.q, v: &state.v, turns: &state.turns, loads: &[], z: &state.z };
         let mut list = Vec::new();
@@ -213,14 +214,14 @@ impl Eventful {
             let switch = &self.switches[*n];
             let mut guards = Guards::new();
             self.base.guards_of(switch.of, &switch.pieces, &x, &mut guards);
-            // The other end of the same operation.
+            // The other guard of the same operation.
             let pair = 2 * (passed / 2);
             list.extend((pair..pair + 2).filter(|g| guards.get(*g).is_some_and(|v| v.abs() < 1e-9)).map(|g| (*n, g)));
         }
         list
     }
 
-    /// Drives by speed or acceleration whose pieces begin go on from where their joints are.
+    /// Drives by speed or acceleration whose pieces begin continue from the present joint coordinates.
     pub(super) fn place_integrals(&self, model: &Model, state: &Configuration) {
         let x = Plain { t: state.t, q: &state.q, v: &state.v, turns: &state.turns, loads: &[], z: &state.z };
         for d in &model.drives {

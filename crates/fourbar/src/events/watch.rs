@@ -1,4 +1,4 @@
-//! What is watched between two events, and where in a step it first comes to zero.
+//! Functions monitored between two events, and location of their first zero crossing in a step.
 
 use super::change::CLOSED;
 use super::quiet::Pace;
@@ -12,23 +12,23 @@ use crate::spec::Direction;
 use crate::switching::Switching;
 use crate::trajectory::rates;
 
-/// Parts of a step at whose ends what is watched is looked at, at least.
+/// Minimum number of parts of a step at whose ends monitored functions are sampled.
 const LOOKS: usize = 5;
-/// So many times as many for magnitudes of what changes its sign.
+/// Factor of this number for magnitudes of quantities that change sign.
 const CORNERS: usize = 4;
-/// Where the sign behind a zero at the start of a step is taken, in shares of the step.
+/// Point at which the sign after a zero at the start of a step is determined, as a fraction of the step.
 const PROBE: f64 = 1e-4;
-/// Where a gap is looked at that may sink from the start of a step on, in shares of the step.
+/// Points at which a gap that may close from the start of a step is sampled, as fractions of the step.
 const SOON: [f64; 6] = [1e-1, 1e-2, 1e-3, 1e-4, 1e-6, 1e-8];
-/// The same for what time alone decides.
+/// Minimum number of parts of a step for functions of time only.
 const TIMES: usize = 32;
-/// Above this share of its size a force is far from pulling.
+/// Above this fraction of its size a force is far from pulling.
 const CLEAR: f64 = 0.2;
-/// Share of the way through a body that lies between two looks at most where it might be passed through.
+/// Maximum distance between two samples, as a fraction of the path through a body, if it might be passed through.
 const THROUGH: f64 = 0.25;
-/// Efforts below this share of the largest are rounding.
+/// Efforts below this fraction of the largest are rounding.
 const LIGHT: f64 = 1e-11;
-/// Evaluations to narrow down a zero.
+/// Maximum number of evaluations to locate a zero.
 const NARROW: usize = 80;
 
 /// A function whose zeros change the mode.
@@ -40,49 +40,49 @@ pub enum Watched {
     Gap(usize),
     /// The force of a closed limit.
     Effort(usize),
-    /// The rate of a joint that slides, in its direction.
+    /// The rate of a sliding joint, in its direction.
     Slide(usize),
-    /// What is left of the bound of a joint that sticks.
+    /// Margin of the bound of a sticking joint.
     Bound(usize),
-    /// A guard of something that is made of pieces, by its place among these.
+    /// A guard of an element made of pieces, by its place among these.
     Guard(usize, usize),
-    /// The slip of a spot that slides, in its direction.
+    /// The slip of a sliding spot, in its direction.
     Slip(usize),
-    /// What is left of the friction of spots that stick; the first of them.
+    /// Margin of the friction of sticking spots; the first of them.
     Hold(usize),
 }
 
-/// Something watched with what is known of it.
+/// A monitored function with its known properties.
 #[derive(Clone, Copy, Debug)]
 pub struct Watch {
-    /// What.
+    /// The function.
     pub what: Watched,
-    /// Whether it is zero at the start of the piece, so that this zero is divided out until it has been left.
+    /// Whether it is zero at the start of the piece, so that this zero is divided out until the function has left it.
     pub known_zero: bool,
-    /// What a gap that is known to be zero is short of it by rounding: it counts from there.
+    /// Rounding error of a gap that is known to be zero; values are relative to it.
     pub offset: f64,
-    /// Whether it has no end at all.
+    /// Whether its value is infinite, so that it is not monitored.
     pub endless: bool,
 }
 
-/// A value of something watched in a step; the instant, where there is one.
+/// A value of a monitored function in a step; the instant, if available.
 struct Look<'s> {
     t: f64,
     f: f64,
     at: Option<&'s Instant>,
 }
 
-/// Zeros that were found in a step.
+/// Zeros found in a step.
 #[derive(Clone, Debug)]
 pub struct Found {
     /// The first of them, s.
     pub t: f64,
-    /// What is zero there.
+    /// Functions that are zero there.
     pub what: Vec<Watched>,
 }
 
 impl Eventful {
-    /// Everything that has to be watched in the mode in force.
+    /// All functions to be monitored in the present mode.
     pub(super) fn to_watch(&self) -> Vec<Watched> {
         let mut list: Vec<Watched> = (0..self.base.events.len()).filter(|&k| self.may_happen(k)).map(Watched::Event).collect();
         let limits = (0..self.limits.len()).filter(|&k| self.closed[k] || self.acts(k));
@@ -107,18 +107,18 @@ impl Eventful {
         list
     }
 
-    /// Whether time alone decides when something watched is zero.
+    /// Whether a monitored function depends on time only.
     pub(super) fn by_time(&self, what: Watched) -> bool {
         matches!(what, Watched::Guard(n, _) if self.switches[n].by_time)
     }
 
-    /// Whether an event of the file can happen from now on.
+    /// Whether an event of the file is possible from now on.
     pub(super) fn may_happen(&self, k: usize) -> bool {
         let e = &self.base.events[k];
         (!e.once || self.count[k] == 0) && e.after.is_none_or(|a| self.count[a] > 0)
     }
 
-    /// Value of something watched at an instant of the piece in force.
+    /// Value of a monitored function at an instant in the present mode.
     pub(super) fn value(&self, what: Watched, s: &Instant) -> f64 {
         let base = &*self.base;
         match what {
@@ -136,18 +136,18 @@ impl Eventful {
         }
     }
 
-    /// The same, counted from what is taken for zero.
+    /// The same, relative to its zero offset.
     pub(super) fn seen(&self, what: Watched, s: &Instant) -> f64 {
         let offset = self.watched.iter().find(|w| w.what == what).map_or(0.0, |w| w.offset);
         self.value(what, s) - offset
     }
 
-    /// Effort of what holds a coordinate, N or N m.
+    /// Effort that holds a coordinate, N or N m.
     pub(super) fn held_effort(&self, by: HeldBy, s: &Instant) -> f64 {
         self.held_by.iter().position(|h| *h == by).map_or(0.0, |k| s.efforts[self.kept.len() + k])
     }
 
-    /// Force of a limit along its gap: positive where it pushes.
+    /// Force of a limit along its gap: positive if it pushes.
     pub(super) fn limit_effort(&self, k: usize, s: &Instant) -> f64 {
         let base = &*self.base;
         let l = &self.limits[k];
@@ -171,7 +171,7 @@ impl Eventful {
         if size > 0.0 { s.reactions[l.joint].force.dot(&along) / size } else { 0.0 }
     }
 
-    /// Rate of the coordinate that a friction acts on.
+    /// Rate of the coordinate of a friction element.
     pub(super) fn friction_rate(&self, k: usize, s: &Instant) -> f64 {
         let base = &*self.base;
         let Some(f) = base.forces[self.frictions[k].0].1.sticks() else { return 0.0 };
@@ -179,7 +179,7 @@ impl Eventful {
         joint.coordinate(f.coordinate(base)).map_or(0.0, |y| rates(joint, &y, s)[0])
     }
 
-    /// Whether a change of sign counts for something watched.
+    /// Whether a change of sign counts for a monitored function.
     fn counts(&self, what: Watched, rises: bool) -> bool {
         match what {
             Watched::Event(k) => match self.base.events[k].direction {
@@ -191,19 +191,19 @@ impl Eventful {
         }
     }
 
-    /// Whether a value of the expression of an event is zero but for rounding.
+    /// Whether a value of the expression of an event is zero up to rounding.
     pub(super) fn is_zero(&self, event: usize, value: f64) -> bool {
         value.abs() <= NOTHING * self.sizes[event]
     }
 
-    /// Whether the expression of an event passes zero between two values, or comes to it, in the direction that counts.
+    /// Whether the expression of an event passes through zero between two values, or reaches it, in the direction that counts.
     pub(super) fn comes_through(&self, event: usize, from: f64, to: f64) -> bool {
         let rises = from < 0.0 && (to > 0.0 || self.is_zero(event, to));
         let falls = from > 0.0 && (to < 0.0 || self.is_zero(event, to));
         !self.is_zero(event, from) && (rises || falls) && self.counts(Watched::Event(event), rises)
     }
 
-    /// Whether an event that waits to be armed again is, at a value.
+    /// Whether an event that waits to be rearmed is rearmed at a value.
     fn rearms(&self, k: usize, value: f64) -> bool {
         let e = &self.base.events[k];
         match e.direction {
@@ -213,8 +213,8 @@ impl Eventful {
         }
     }
 
-    /// The first zeros between the start and the end of the last step, where there are any. `from` is the instant at its start, and the
-    /// engine stands at its end.
+    /// The first zeros between the start and the end of the last step, if any. `from` is the instant at its start; the engine is at its
+    /// end.
     pub(super) fn search(&mut self, from: &Instant) -> Result<Option<Found>, Diagnostic> {
         self.pressed.clear();
         let to = self.engine_now();
@@ -222,7 +222,7 @@ impl Eventful {
         if h <= 0.0 || self.watched.is_empty() {
             return Ok(None);
         }
-        // Where all stay far from zero over the step they need no further look.
+        // Functions that stay far from zero over the step need no further samples.
         let paces = [from, &to].map(|s| Pace::of(&s.v, self.base.length));
         let far: Vec<bool> = self.watched.iter().map(|w| self.stays_far(w, [from, &to], paces, h)).collect();
         let mut samples = vec![from.clone()];
@@ -258,7 +258,7 @@ impl Eventful {
                 join(&mut first, from.t, what);
                 continue;
             }
-            // The sign with which it starts. An event whose expression stays at zero has none yet.
+            // The sign at the start. An event whose expression stays at zero has none yet.
             let mut low = (from.t, self.seen(what, from));
             let mut rests = false;
             if watch.known_zero {
@@ -283,13 +283,13 @@ impl Eventful {
                 if let Watched::Event(k) = what
                     && rests
                 {
-                    // Neither staying at zero nor leaving it is a passage through it.
+                    // Neither staying at zero nor leaving it is a zero crossing.
                     rests = self.is_zero(k, f);
                     left |= !rests;
                     (low, below) = ((t, f), negative(f));
                     continue;
                 }
-                // A gap that has not opened beyond rounding yet says nothing.
+                // A gap that has not opened beyond rounding yet is ignored.
                 if !left && matches!(what, Watched::Gap(_) | Watched::Guard(..)) && f.abs() < ROUNDING * self.base.length.max(1.0) {
                     continue;
                 }
@@ -299,14 +299,14 @@ impl Eventful {
                 {
                     continue;
                 }
-                // Nor does an effort.
+                // So is an effort within rounding.
                 if let Watched::Effort(_) | Watched::Bound(_) = what
                     && !left
                     && at.is_some_and(|s| f.abs() <= self.nothing_beside(s))
                 {
                     continue;
                 }
-                // Nor does a slip that is as good as none.
+                // So is a slip that is practically zero.
                 if let Watched::Slip(k) = what
                     && !left
                     && at.is_some_and(|s| self.has_stopped(k, s))
@@ -345,7 +345,7 @@ impl Eventful {
         Ok(first)
     }
 
-    /// Adds events that wait for one that happens, and whose own expressions pass zero in the same instant.
+    /// Adds waiting events whose expressions pass through zero at the same instant as an event that happens.
     fn join_waiting(&self, found: &mut Found, start: f64, h: f64) -> Result<(), Diagnostic> {
         let near = ONE_INSTANT * found.t.abs().max(1.0);
         for k in 0..self.base.events.len() {
@@ -362,7 +362,8 @@ impl Eventful {
         Ok(())
     }
 
-    /// In how many parts a step is looked at, so that what events and watched loads read of time is told by its values at their ends.
+    /// Number of parts into which a step is divided so that samples at their ends resolve the functions of time in events and monitored
+    /// loads.
     fn parts(&self, from: &Instant, h: f64) -> usize {
         let base = &*self.base;
         let parts = |law: &StateLaw| match law.variables.contains(&Variable::Time) {
@@ -373,16 +374,16 @@ impl Eventful {
             Watched::Event(k) => Some(parts(&base.events[k].when)),
             _ => None,
         });
-        // Loads follow forces of time, also where all is at rest and steps are long. Their magnitudes have a corner at every change of sign,
-        // beside which values tell less.
+        // Loads depend on forces of time, also where the mechanism is at rest and steps are long. Their magnitudes have a corner at every
+        // change of sign, near which samples resolve less.
         let acting = base.forces.iter().zip(&self.forces).filter(|(_, acts)| **acts && self.watches_loads());
         let laws = acting.flat_map(|((_, f), _)| f.touches().laws);
         let loads = laws.filter(|law| law.variables.contains(&Variable::Time)).map(|law| CORNERS * parts(law));
         events.chain(loads).max().unwrap_or(LOOKS)
     }
 
-    /// Values of something watched at the samples of a step but the first, with those between them at which it is on the other side of zero than
-    /// at both neighbours.
+    /// Values of a monitored function at the samples of a step except the first, and at intermediate points at which its sign is opposite
+    /// to that at both neighbours.
     fn looks<'s>(&self, watch: &Watch, samples: &'s [Instant]) -> Result<Vec<Look<'s>>, Diagnostic> {
         let what = watch.what;
         let values: Vec<f64> = samples.iter().map(|s| self.seen(what, s)).collect();
@@ -390,7 +391,7 @@ impl Eventful {
         let mut list = Vec::with_capacity(samples.len());
         let guesses = if rates.is_none() { dips::between_even(&values) } else { Vec::new() };
         let through = self.way_through(what, &samples[0]);
-        // What begins with a zero that is known is left alone there, unless it was thrown off.
+        // A function that begins with a known zero is not searched there, unless its gap was thrown open.
         let thrown = |r: &[f64]| matches!(what, Watched::Gap(k) if r[0] > self.slow(k, &samples[0].v));
         for k in 1..samples.len() {
             let same_side = match k == 1 && watch.known_zero {
@@ -420,7 +421,7 @@ impl Eventful {
                 None if same_side && values[k] > 0.0 && through.is_finite() => {
                     let pace = |s: &Instant| Pace::of(&s.v, self.base.length).way();
                     let speed = 2.0 * pace(&samples[k - 1]).max(pace(&samples[k]));
-                    // A gap that begins with a zero which is known counts from there.
+                    // A gap that begins with a known zero is measured from there.
                     dips::pass([(a, values[k - 1].max(0.0)), (b, values[k])], speed, THROUGH * through, &mut |t| {
                         Ok(self.seen(what, &self.watched_at(t)?))
                     })?
@@ -433,7 +434,7 @@ impl Eventful {
         Ok(list)
     }
 
-    /// What a body has to go to be apart again behind what it touches, m.
+    /// Path of a body through the body that it touches, m.
     fn way_through(&self, what: Watched, at: &Instant) -> f64 {
         let side = match what {
             Watched::Gap(k) => return self.limits[k].spot.as_ref().map_or(f64::INFINITY, |s| s.spot.way_through()),
@@ -444,11 +445,11 @@ impl Eventful {
         self.base.forces[k].1.side(&self.base, &at.plain(&[]), side).map_or(f64::INFINITY, |s| s.through)
     }
 
-    /// Whether a gap that is zero at the start of a step falls below zero right from there and stays below: nothing moved and nothing
-    /// pushed at that instant, and what pushes next closes it.
+    /// Whether a gap that is zero at the start of a step becomes negative from the start and stays so: at that instant there is no motion
+    /// and no push, and the next push closes it.
     fn sinks(&self, limit: usize, samples: &[Instant], h: f64) -> Result<bool, Diagnostic> {
         let (base, at) = (&*self.base, &samples[0]);
-        // What moves away from its limit comes back to it later.
+        // A gap that opens closes again later.
         if self.limits[limit].rate(base, &at.q, &at.v).abs() > self.slow(limit, &at.v) {
             return Ok(false);
         }
@@ -477,7 +478,7 @@ impl Eventful {
         Ok(below)
     }
 
-    /// Whether something rests at a limit that does not hold it: its gap is rounding there, whatever its sign.
+    /// Whether a joint or body rests at a limit that does not hold it: its gap is rounding there, whatever its sign.
     fn rests_beside(&self, limit: usize, s: &Instant) -> bool {
         let l = &self.limits[limit];
         !matches!(l.of, Bounded::Rate(_))
@@ -485,21 +486,21 @@ impl Eventful {
             && l.rate(&self.base, &s.q, &s.v).abs() <= self.slow(limit, &s.v)
     }
 
-    /// Below this an effort is rounding beside what else is carried at an instant, N or N m.
+    /// Effort below which values are rounding relative to the other loads at an instant, N or N m.
     pub(super) fn nothing_beside(&self, s: &Instant) -> f64 {
         let efforts = s.efforts.iter().fold(0.0_f64, |top, e| top.max(e.abs()));
         LIGHT * s.constraints.iter().map(|c| c.force.norm()).fold(efforts, f64::max)
     }
 
-    /// Whether accelerations lead a gap that is zero at the start of a step away from there up to a place in it: what the gap itself is short of zero
-    /// is then the error of the method, which after a lift is as large as the gap, because both begin with the third power of the time.
+    /// Whether accelerations open a gap that is zero at the start of a step, up to a point in it: a negative gap is then the error of the
+    /// method, which after a lift is as large as the gap, since both begin with the third power of the time.
     fn opens(&self, limit: usize, from: &Instant, to: &Instant) -> bool {
         let l = &self.limits[limit];
         let second = |s: &Instant| l.second_rate(&self.base, &s.q, &s.v, &s.a);
         !matches!(l.of, Bounded::Rate(_)) && 2.0 * second(from) + second(to) > 0.0
     }
 
-    /// The first zero of a guard that time alone decides, in a step from `t` on.
+    /// The first zero of a guard that depends on time only, in a step from `t` on.
     pub(super) fn search_time(&self, watch: &Watch, n: usize, g: usize, t: f64, h: f64) -> Option<f64> {
         let value = |t: f64| self.guard_by_time(n, g, t) - watch.offset;
         let (mut low, mut left) = (t, !watch.known_zero);
@@ -523,7 +524,7 @@ impl Eventful {
                     }
                     if value(middle) > 0.0 { a = middle } else { b = middle }
                 }
-                // No step leads to what lies in the rounding of its start.
+                // A zero within rounding of the start of the step counts as being at the start.
                 return Some(if b - t <= AT_ONCE * h { t } else { b });
             }
             low = high;
@@ -531,7 +532,7 @@ impl Eventful {
         None
     }
 
-    /// Whether something is so far from zero at both ends of a step that nothing leads it there.
+    /// Whether a monitored function is so far from zero at both ends of a step that it cannot reach zero in between.
     fn stays_far(&self, w: &Watch, ends: [&Instant; 2], paces: [Pace; 2], h: f64) -> bool {
         if w.known_zero {
             return false;
@@ -546,8 +547,8 @@ impl Eventful {
         Pace::resolved(paces, h) && matches!([at(0), at(1)], [Some(a), Some(b)] if a.stays_far(&b, h))
     }
 
-    /// The time between `low` and `high` at which something comes through zero; `below` is its side at `low`, and `zero` a zero at `low`
-    /// that is known and does not count. The time given is behind the zero, by rounding.
+    /// The time between `low` and `high` at which a function passes through zero; `below` is its side at `low`, and `zero` a known zero at
+    /// `low`, which does not count. The returned time is after the zero, by rounding.
     fn narrow(&self, what: Watched, low: f64, high: f64, below: bool, zero: Option<f64>) -> Result<f64, Diagnostic> {
         let side = if below { -1.0 } else { 1.0 };
         let f = |t: f64| -> Result<f64, Diagnostic> {
@@ -562,7 +563,7 @@ impl Eventful {
             if b - a <= least(b) {
                 break;
             }
-            // The secant, kept away from the ends; now and then the middle.
+            // The secant, kept away from the ends; occasionally the midpoint.
             let mut t = if fa > 0.0 && fb < fa { a + (b - a) * fa / (fa - fb) } else { 0.5 * (a + b) };
             if round % 4 == 3 || !t.is_finite() {
                 t = 0.5 * (a + b);
@@ -583,7 +584,7 @@ impl Eventful {
     }
 }
 
-/// Adds a zero to those found: the first counts, with what is zero within rounding of it.
+/// Adds a zero to those found: the first one counts, with all zeros within rounding of it.
 fn join(first: &mut Option<Found>, t: f64, what: Watched) {
     match first {
         Some(found) if (t - found.t).abs() <= ONE_INSTANT * found.t.abs().max(1.0) => {
@@ -595,11 +596,11 @@ fn join(first: &mut Option<Found>, t: f64, what: Watched) {
     }
 }
 
-/// Gaps below this share of the characteristic length, or rad, are rounding.
+/// Gaps below this fraction of the characteristic length, or rad, are rounding.
 const ROUNDING: f64 = 1e-14;
-/// Values of an expression below this share of its largest are rounding.
+/// Values of an expression below this fraction of its largest are rounding.
 const NOTHING: f64 = 1e-13;
-/// Zeros of time within this share of a step from its start are at its start.
+/// Zeros of functions of time within this fraction of a step from its start count as being at its start.
 const AT_ONCE: f64 = 1e-13;
-/// Zeros this near to each other, in shares of the time or s, are one instant.
+/// Zeros this close together, as a fraction of the time or in s, belong to one instant.
 const ONE_INSTANT: f64 = 1e-11;

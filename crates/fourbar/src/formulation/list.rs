@@ -1,4 +1,4 @@
-//! The formulations there are: names, integrators and options.
+//! The available formulations: names, integrators and options.
 
 use super::{dca, grcr, lie, natural};
 use crate::absolute::chart::Ra;
@@ -12,10 +12,10 @@ use crate::settings::{FIRST_STEP, OptionInfo, Study, TAU};
 use crate::state::Configuration;
 use crate::structure::Structure;
 
-/// Sets a formulation in motion from a consistent start.
+/// Starts a formulation from a consistent state.
 pub type Start = for<'m> fn(&Structure<'m>, &Study, &'static str, &Configuration) -> Result<Box<dyn Motion + 'm>, Diagnostic>;
 
-/// A formulation and the integrators it goes with, the default first.
+/// A formulation and its integrators, the default first.
 #[derive(Clone, Copy, Debug)]
 pub struct FormulationInfo {
     /// Name on the command line.
@@ -24,33 +24,33 @@ pub struct FormulationInfo {
     pub summary: &'static str,
     /// Integrators, the default first.
     pub integrators: &'static [&'static str],
-    /// Options that it and its integrators take.
+    /// Options of the formulation and its integrators.
     pub options: &'static [OptionInfo],
-    /// Whether it applies to a mechanism, told without assembling it; otherwise why not.
+    /// Whether it applies to a mechanism, determined without assembly; otherwise the reason why not.
     pub applies: fn(&Model) -> Result<(), Diagnostic>,
-    /// Sets it in motion with one of its integrators.
+    /// Starts the formulation with one of its integrators.
     pub start: Start,
 }
 
 impl FormulationInfo {
-    /// Keys of the options that mean something with one of its integrators.
+    /// Keys of the options that have an effect with one of its integrators.
     pub fn options_with(&self, integrator: &str) -> Vec<&'static str> {
         self.options.iter().filter(|o| o.only.is_empty() || o.only.contains(&integrator)).map(|o| o.key).collect()
     }
 }
 
-/// With what a study runs.
+/// The formulation and integrator of a study.
 #[derive(Clone, Debug)]
 pub struct Chosen {
     /// Formulation.
     pub formulation: &'static FormulationInfo,
     /// Integrator.
     pub integrator: &'static str,
-    /// Why, where the study named no formulation.
+    /// Reason for the choice, if the study named no formulation.
     pub why: Option<String>,
 }
 
-/// Formulations that carry whatever a file can hold.
+/// For formulations that support everything a file can contain.
 fn everything(_: &Model) -> Result<(), Diagnostic> {
     Ok(())
 }
@@ -100,7 +100,7 @@ const OF_SO3XR3: &[OptionInfo] = &[
     FIRST_STEP,
     TAU,
 ];
-/// Options of `lie`, which are those and the choice of groups.
+/// Options of `lie`: those of the formulations on Lie groups and the choice of groups.
 const OF_LIE: &[OptionInfo] = &[
     OptionInfo::new("constraints", "project, baumgarte or none"),
     OptionInfo::new("rate", "at which violations decay with baumgarte, 1/s"),
@@ -111,7 +111,7 @@ const OF_LIE: &[OptionInfo] = &[
 /// Integrators of the formulations on Lie groups.
 const ON_GROUPS: &[&str] = &["dopri5", "dop853", "rk4", "rkf45", "heun", "euler", "cg3", "cg4", "cf3", "cf4", "radau", "tableau"];
 
-/// The formulations there are. A `static`: as a constant, every crate that names it would compile the implicit stack again.
+/// The available formulations. A `static`: with a constant, every crate that names it would compile the implicit stack again.
 pub static FORMULATIONS: &[FormulationInfo] = &[
     FormulationInfo {
         name: "ra",
@@ -210,7 +210,7 @@ pub fn formulation(name: &str) -> Result<&'static FormulationInfo, Diagnostic> {
     })
 }
 
-/// Refuses an integrator that no formulation has.
+/// Refuses an integrator that belongs to no formulation.
 pub(crate) fn named_integrator(name: &str) -> Result<(), Diagnostic> {
     let mut all: Vec<&str> = FORMULATIONS.iter().flat_map(|f| f.integrators.iter().copied()).collect();
     if all.iter().any(|i| i.eq_ignore_ascii_case(name)) {

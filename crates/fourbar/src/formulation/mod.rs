@@ -1,4 +1,4 @@
-//! Formulations: which unknowns, and how their equations are evaluated.
+//! Formulations: the choice of unknowns and the evaluation of their equations.
 
 pub mod dca;
 pub mod grcr;

@@ -1,5 +1,5 @@
-//! Motion by an implicit stepper: lands on or interpolates to output times, watches for singular positions, and keeps what
-//! is needed to continue a run.
+//! Motion by an implicit stepper: meets or interpolates to output times, detects singular positions, and stores the data for continuing a
+//! run.
 
 use super::control::{self, Pace, Refused, Stepping, Tries, asked_every};
 use super::index3::{IterationMatrix, Norm, Stepper, Trouble};
@@ -22,55 +22,56 @@ use crate::structure::Structure;
 use fourbar_math::elementary;
 use serde_json::{Value, json};
 
-/// After this many tries at one step the method starts afresh from the consistent state.
+/// After this many attempts at one step the method restarts from the consistent state.
 const RESTART_AFTER: usize = 4;
-/// From this try on a step may be one of a motion that is not smooth, and its error this share of the tolerance.
+/// From this attempt on a step may belong to a motion that is not smooth, with its error per step limited to this fraction of the
+/// tolerance.
 const SMOOTH_TRIES: usize = 3;
 const ALONE: f64 = 0.1;
-/// Tries at one step after which it is taken in spite of the estimate.
+/// Number of attempts after which a step is accepted in spite of its error estimate.
 const ENOUGH_TRIES: usize = 7;
-/// So many steps may be taken in spite of the estimate: beyond, nothing controls the motion where it hardly comes forward. A step that keeps
-/// the tolerance takes one part of so many of a step back that does not.
+/// Maximum number of steps accepted in spite of the estimate with little progress: beyond it the motion is not controlled. A step within
+/// the tolerance cancels one part in `COUNTED` of a step that is not.
 const MOST_OVER: usize = 1000;
 const COUNTED: usize = 4;
-/// After so many steps it is asked whether a singular position is near, besides where it matters at once.
+/// Interval, in steps, of checks for a nearby singular position, in addition to those when needed.
 const ASKED: usize = 4;
-/// Joints are examined after so many steps, and after every one that is taken in spite of the estimate.
+/// Joints are checked at this interval of steps, and after every step accepted in spite of the estimate.
 const LOOKED_AT: usize = 16;
-/// Steps below this share of the characteristic time lead nowhere.
+/// Steps below this fraction of the characteristic time make no progress.
 const SMALLEST: f64 = 5e-7;
-/// So many times the smallest step is the smallest that the error estimate requires.
+/// Smallest step that the error estimate may require, in multiples of the smallest step.
 const LEAST: f64 = 10.0;
-/// And steps in spite of the estimate may last as long as they come forward by this share of the characteristic time.
+/// Steps in spite of the estimate are permitted as long as they advance by this fraction of the characteristic time.
 const FORWARD: f64 = 0.06;
 
-/// An implicit stepper in motion.
+/// Integration by an implicit stepper.
 pub struct Implicit<'m, C: Chart = Ra> {
     model: &'m Model,
     stepper: Stepper<'m, C>,
     output: Output,
     watch: Watch<'m>,
     pace: Pace,
-    /// Whether the last instant was the start, whose state is not that of the stepper.
+    /// Whether the last instant was the start, whose state differs from that of the stepper.
     start: Option<Configuration>,
-    /// Steps taken though their error estimate was above the tolerance.
+    /// Number of steps accepted with an error estimate above the tolerance.
     over: usize,
-    /// How many of them there were lately: each counts, and each step that keeps the tolerance takes a part of one back.
+    /// The recent ones of these: each counts, and each step within the tolerance cancels a part of one.
     lately: usize,
     over_since: f64,
     was_over: bool,
-    /// Whether steps passed beside a singular position: it leaves multipliers that ring.
+    /// Whether steps passed near a singular position, which leaves oscillating multipliers.
     held: bool,
-    /// Whether anything but potentials does work, and the work.
+    /// Whether any forces besides potentials do work, and the work.
     worked: bool,
     work: Work,
     /// Forces that steps could pass over.
     narrow: Option<Narrow>,
-    /// Room for the state half way through a step, where forces are known there: without friction by loads.
+    /// Storage for the state in the middle of a step, if forces are known there: without load-dependent friction.
     half: Option<Configuration>,
 }
 
-/// The motion of rA, rp and reps.
+/// Motion with rA, rp and reps.
 pub fn start<'m, C: Chart>(
     structure: &Structure<'m>,
     study: &Study,
@@ -158,7 +159,7 @@ impl<'m, C: Chart> Implicit<'m, C> {
         share.is_some_and(|share| self.output.detector.is_near(self.model, &e.set, &m.q, share))
     }
 
-    /// Takes note of an accepted step: singular positions, and work.
+    /// Records an accepted step: singular positions, and work.
     fn note(&mut self) {
         let Self { stepper: s, watch, .. } = self;
         let m = &s.memory;
@@ -195,7 +196,8 @@ impl<'m, C: Chart> Implicit<'m, C> {
         }
     }
 
-    /// Ends a run whose joints came apart, or that nothing controls any more: at dead points it would continue in ever smaller steps.
+    /// Ends a run whose joints came apart, or whose error is no longer controlled: at dead points it would continue with ever smaller
+    /// steps.
     fn look(&mut self, doubtful: bool) -> Result<(), Diagnostic> {
         if !(doubtful || self.stepper.work.steps.is_multiple_of(LOOKED_AT)) {
             return Ok(());
@@ -215,7 +217,7 @@ impl<'m, C: Chart> Implicit<'m, C> {
         Ok(())
     }
 
-    /// The share of the step that was tried after which it would pass over a narrow force. Steps are short enough to be straight.
+    /// The fraction of the trial step after which it would pass over a narrow force. Steps are short enough to count as straight.
     fn passes_over(&mut self, h: f64) -> Option<f64> {
         let m = &self.stepper.memory;
         let narrow = self.narrow.as_mut().filter(|_| Narrow::is_long(h, self.pace.least(m.t)))?;
@@ -234,14 +236,14 @@ impl<'m, C: Chart> Implicit<'m, C> {
         narrow.begins(h)
     }
 
-    /// A try that failed for another reason than its error.
+    /// Rejection of a step for a reason other than its error.
     fn failed(&mut self, why: Trouble) -> Refused<Option<Trouble>> {
         self.stepper.work.failures += 1;
         Refused { factor: 0.5, why: Some(why), ends: true }
     }
 
-    /// Starts the method afresh from the consistent state: where its history does not fit much smaller steps, and where a singular position
-    /// left multipliers that ring, which the method would damp over many steps. Not where accelerations are ill-defined.
+    /// Restarts the method from the consistent state: if its history does not fit much smaller steps, and if a singular position left
+    /// oscillating multipliers, which the method would damp only over many steps. No restart where accelerations are ill-defined.
     fn begin(&mut self, h: f64, tries: usize) {
         let anew = tries == RESTART_AFTER || (tries == 1 && self.held);
         if anew && !self.near_singular() {
@@ -274,7 +276,7 @@ impl<C: Chart> Tries for Implicit<'_, C> {
         self.stepper.memory.t = t;
     }
 
-    /// The end is met in whole steps: a tiny last one would upset the history.
+    /// The end is reached in whole steps: a tiny last step would impair the history.
     fn fitted(&self, left: f64) -> f64 {
         match left / self.pace.h {
             x if x <= 1.0 + 1e-9 => left,
@@ -283,7 +285,7 @@ impl<C: Chart> Tries for Implicit<'_, C> {
         }
     }
 
-    /// Steps that equal the last one to rounding keep its size, and with it the history.
+    /// Steps equal to the last one up to rounding keep its size, and thus the history.
     fn kept(&self, h: f64) -> f64 {
         let last = self.stepper.memory.h;
         if (h - last).abs() <= 1e-9 * last { last } else { h }
@@ -301,17 +303,17 @@ impl<C: Chart> Tries for Implicit<'_, C> {
         let wished = self.stepper.error_per_time(h);
         let power = -1.0 / self.stepper.order() as f64;
         let factor = (0.85 * elementary::powf(wished.max(1e-12), power)).clamp(0.2, 2.0);
-        // Where forces are not smooth the error falls no faster than the step: what it comes to in one step is all there is.
+        // Where forces are not smooth the error falls only in proportion to the step: the error of the single step is then used.
         let error = if tries < SMOOTH_TRIES { wished } else { wished.min(self.stepper.error_per_step(h) / ALONE) };
-        // Near a singular position the estimate sees the multipliers jump at any step, and smaller steps only feed that: the step is
-        // held, and inertia carries through.
+        // Near a singular position the multipliers in the estimate jump for any step size, and smaller steps amplify this: the step size is
+        // kept, and inertia carries the mechanism through.
         let asked = error > 1.0 || factor > 1.3 || self.stepper.work.steps.is_multiple_of(ASKED);
         let near = asked && self.near_singular();
         let hold = error > 1.0 && near;
         let least = LEAST * self.pace.smallest;
         if error > 1.0 && !hold && tries < ENOUGH_TRIES && h > least {
             self.stepper.work.rejections += 1;
-            // Accuracy alone ends no run: the step is taken after enough tries.
+            // Accuracy alone does not end a run: the step is accepted after enough attempts.
             return Err(Refused { factor: factor.min(0.8), why: None, ends: false });
         }
         if let Some(factor) = self.passes_over(h) {
@@ -329,7 +331,7 @@ impl<C: Chart> Tries for Implicit<'_, C> {
             if self.was_over { (self.over + 1, self.lately + COUNTED) } else { (self.over, self.lately.saturating_sub(1)) };
         let grow = factor > 1.3 && self.stepper.memory.since_change >= 5;
         if self.was_over && h <= least {
-            // So small a step has nothing but rounding in its estimate.
+            // In such a small step the estimate contains only rounding.
             self.pace.h = 5.0 * least;
         } else if !hold && (factor < 0.8 || (grow && !near)) {
             self.pace.h = (h * factor).max(least);
@@ -381,7 +383,7 @@ impl<C: Chart> Motion for Implicit<'_, C> {
         o.t = t;
         o.turns.copy_from_slice(&m.turns);
         if let Some(start) = &self.start {
-            // The stepper's own velocity is shifted by its normal part.
+            // The velocity of the stepper contains a normal offset.
             o.q.copy_from_slice(&start.q);
             o.v.copy_from_slice(&start.v);
             o.z.copy_from_slice(&m.carried.z);
@@ -527,7 +529,7 @@ impl<C: Chart> Motion for Implicit<'_, C> {
         }
         self.pace.h = number(&v["h"]);
         self.stepper.tau = number(&v["tau"]);
-        // Without a step there would be no end.
+        // Without positive steps the run would not end.
         let sizes = [self.pace.h, self.stepper.tau, self.stepper.memory.h];
         if !self.stepper.memory.t.is_finite() || sizes.iter().any(|x| !x.is_finite() || *x <= 0.0) {
             return Err(bad_checkpoint("its times or steps are missing"));
@@ -550,7 +552,7 @@ impl<C: Chart> Motion for Implicit<'_, C> {
     }
 }
 
-/// The diagnostic of a body that starts where its coordinates are singular and may not choose others.
+/// Error for a body that starts at the singularity of its coordinates, which may not be changed.
 fn singular_start(model: &Model, trouble: Trouble) -> Diagnostic {
     let name = match trouble {
         Trouble::Chart(b) => model.bodies[b].name.clone(),

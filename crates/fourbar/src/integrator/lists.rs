@@ -5,14 +5,14 @@ use crate::motion::numbers;
 use crate::state::Pose;
 use serde_json::Value;
 
-/// The numbers of rates, one after the other.
+/// The numbers of rates, stored consecutively.
 pub(crate) fn flat<R: Rate>(x: &[R]) -> Vec<f64> {
     let mut out = Vec::with_capacity(R::SIZE * x.len());
     x.iter().for_each(|r| r.write(&mut out));
     out
 }
 
-/// Reads what [`flat`] wrote; `None` where the number of them differs.
+/// Reads the result of [`flat`]; `None` if the number of values differs.
 pub(crate) fn unflat<R: Rate>(v: &Value, out: &mut [R]) -> Option<()> {
     let x = numbers(v);
     (x.len() == R::SIZE * out.len()).then(|| out.iter_mut().zip(x.chunks_exact(R::SIZE)).for_each(|(o, x)| *o = R::read(x)))
@@ -23,7 +23,7 @@ pub(crate) fn poses(q: &[Pose]) -> Vec<f64> {
     q.iter().flat_map(|q| q.r.iter().chain(q.A.iter()).copied()).collect()
 }
 
-/// Reads what [`poses`] wrote; `None` where the number of them differs.
+/// Reads the result of [`poses`]; `None` if the number of values differs.
 pub(crate) fn unflat_poses(v: &Value, out: &mut [Pose]) -> Option<()> {
     let x = numbers(v);
     (x.len() == 12 * out.len()).then(|| {

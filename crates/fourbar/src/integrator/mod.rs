@@ -1,4 +1,4 @@
-//! Integrators: how time passes.
+//! Integrators.
 
 pub mod control;
 pub mod first_order;
@@ -52,5 +52,5 @@ impl Method {
     }
 }
 
-/// Bodies that have come so many characteristic lengths leave no digits for the joints: runs give up there.
+/// Runs end when bodies have moved this many characteristic lengths, since no digits are left for the joints.
 pub const FLUNG: f64 = 1e12;

@@ -1,9 +1,9 @@
 //! Narrow forces: peaks of expressions that a long step would pass over without an evaluation inside them.
 //!
-//! Methods choose steps by what they evaluate. Where a body glides freely towards a magnetic detent, nothing is to be seen of it until a stage
-//! of a step happens to lie in it, and steps are long by then. So expressions that can be narrow are looked at along every step before it is
-//! taken: their variables are known at its start, middle and end, and ranges of values over a part of the step say whether something can be
-//! hidden there. Parts in which it can are halved until a value shows it, or until the range leaves no room for it.
+//! Methods choose steps from evaluated values. When a body glides freely towards a magnetic detent, the detent has no effect until a stage
+//! of a step happens to lie in it, and by then steps are long. Expressions that can be narrow are therefore examined along every step
+//! before it is accepted: their variables are known at its start, middle and end, and ranges of values over a part of the step show whether
+//! a peak can be hidden there. Such parts are halved until a value reveals the peak, or until the range excludes it.
 
 use crate::expr::Expr;
 use crate::force::eval::{Plain, law_variables};
@@ -14,39 +14,40 @@ use crate::switching::Switching;
 use fourbar_math::Range;
 use smallvec::SmallVec;
 
-/// Parts of a step that are looked at for one expression, at most, and how often it is halved.
+/// Maximum number of parts of a step examined for one expression, and of halvings.
 const MOST_PARTS: usize = 160;
 const DEEPEST: usize = 32;
-/// A value is hidden in a part of a step where it is off the line between the values at both ends by more than this share of all that has been
-/// seen in the step, in a part as long as the step; a smooth function is off by a fourth in half a part.
+/// A part of a step hides a peak if the value in its middle deviates from the line between the values at both ends by more than this
+/// multiple of the range of values seen in the step, for a part as long as the step; for a smooth function the deviation falls to a fourth
+/// when a part is halved.
 const BENT: f64 = 8.0;
-/// What is hidden is no less than this share of what was seen: a range may be wider than the values.
+/// A hidden peak is at least this fraction of the range seen, since a range may be wider than the values.
 const SHARE: f64 = 0.1;
-/// And it changes the motion by so many tolerances.
+/// Minimum effect of a peak on the motion, in tolerances.
 const TOLERANCES: f64 = 10.0;
-/// A step that ends before something narrow is no shorter than this share of the one that was tried.
+/// A step that ends before a narrow peak is at least this fraction of the rejected one.
 const LEAST: f64 = 1e-3;
 
-/// A value that is so many times larger cannot be foretold from the first.
+/// A value that is larger by this factor cannot be predicted from the first.
 const NOTHING: f64 = 1e4;
-/// Steps so many times longer than the least are looked at.
+/// Steps longer than this multiple of the smallest step are examined.
 const LONG: f64 = 100.0;
 
 /// An expression with terms that can be narrow.
 #[derive(Clone, Debug)]
 struct Watched {
-    /// Whose expression it is.
+    /// The law of the expression.
     of: Switching,
     terms: Vec<Expr>,
-    /// What counts as much, in the unit of the expression.
+    /// Scale of the expression, in its unit.
     scale: f64,
     /// Values of its variables at start, middle and end of the step.
     x: [SmallVec<[f64; 8]>; 3],
-    /// Values of its terms where a step begins that is looked at in parts.
+    /// Values of its terms at the start of a step that is examined in parts.
     first: SmallVec<[f64; 4]>,
 }
 
-/// Where a place lies in a step.
+/// Place in a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     Start,
@@ -60,12 +61,12 @@ pub struct Narrow {
     list: Vec<Watched>,
     tol: f64,
     tau: f64,
-    /// Room for the states that are looked at.
+    /// Storage for the examined states.
     pub at: Configuration,
 }
 
 impl Narrow {
-    /// Those of a mechanism; `None` where there are none, or where steps are fixed.
+    /// Narrow expressions of a mechanism; `None` if there are none, or if steps are fixed.
     pub fn of(model: &Model, study: &Study) -> Option<Self> {
         if study.fixed_step().is_some() {
             return None;
@@ -73,8 +74,8 @@ impl Narrow {
         Self::list(model, study).filter(|narrow| !narrow.list.is_empty())
     }
 
-    /// Those of a mechanism that moves by series, whose steps are never fixed. They are worth a look also where only laws of elements saturate:
-    /// such a law is a constant to its series, and a joint that comes to rest and turns back would be pushed on by its friction.
+    /// The same for motion by Taylor series, whose steps are never fixed. Steps are also examined if only laws of elements saturate: the
+    /// series of such a law is constant, and friction would continue to push a joint that comes to rest and reverses.
     pub fn of_series(model: &Model, study: &Study) -> Option<Self> {
         let saturates = model.forces.iter().any(|(_, f)| f.saturates());
         Self::list(model, study).filter(|narrow| saturates || !narrow.list.is_empty())
@@ -84,7 +85,7 @@ impl Narrow {
         let tau = tau(study).ok()?;
         let least = model.bodies.iter().skip(1).map(|b| b.mass).filter(|m| *m > 0.0).fold(f64::INFINITY, f64::min);
         let (mass, L) = (if least.is_finite() { least } else { 1.0 }, model.length);
-        // A force, or a torque at the length: the less of the two.
+        // A force, or a torque at the characteristic length: the smaller of the two.
         let push = mass * L / (tau * tau) * L.min(1.0);
         let forces = model.forces.iter().enumerate().flat_map(|(k, (_, f))| (0..f.touches().laws.len()).map(move |l| Switching::Law(k, l)));
         let watched = |of: Switching| {
@@ -97,12 +98,12 @@ impl Narrow {
         Some(Self { list, tol, tau, at: Configuration::start(model) })
     }
 
-    /// Whether a step of size `h` is long enough to pass over anything, `least` being the least.
+    /// Whether a step of size `h` is long enough to pass over a peak, `least` being the smallest step.
     pub fn is_long(h: f64, least: f64) -> bool {
         h > LONG * least
     }
 
-    /// Reads the variables where the state `at` lies in a step.
+    /// Evaluates the variables for a place in a step at the state `at`.
     pub fn read(&mut self, model: &Model, place: Place) {
         let Self { list, at, .. } = self;
         let x = Plain { t: at.t, q: &at.q, v: &at.v, turns: &at.turns, loads: &[], z: &at.z };
@@ -112,7 +113,7 @@ impl Narrow {
         }
     }
 
-    /// Variables in the middle of a step that are not known better: the mean of its ends.
+    /// If variables in the middle of a step are unknown: the mean of the ends.
     pub fn straight(&mut self) {
         for w in &mut self.list {
             let [start, middle, end] = &mut w.x;
@@ -121,7 +122,7 @@ impl Narrow {
         }
     }
 
-    /// Takes note of the values at the start of a step that is looked at in parts.
+    /// Records the values at the start of a step that is examined in parts.
     pub fn begin(&mut self) {
         for w in &mut self.list {
             w.first.clear();
@@ -129,7 +130,7 @@ impl Narrow {
         }
     }
 
-    /// Whether something acts at the end of the last part that was next to nothing where the step of size `h` began.
+    /// Whether a term acts at the end of the last part that was negligible at the start of the step of size `h`.
     pub fn wakes(&self, h: f64) -> bool {
         self.list.iter().any(|w| {
             w.terms.iter().zip(&w.first).any(|(term, first)| {
@@ -139,7 +140,7 @@ impl Narrow {
         })
     }
 
-    /// The share of a step of size `h` after which something narrow begins that the step would pass over; `None` where there is nothing.
+    /// The fraction of a step of size `h` after which a narrow peak begins that the step would pass over; `None` if there is none.
     pub fn begins(&self, h: f64) -> Option<f64> {
         let mut first: Option<f64> = None;
         for w in &self.list {
@@ -154,11 +155,11 @@ impl Narrow {
     }
 }
 
-/// The search for what is hidden of one term.
+/// The search for hidden peaks of one term.
 struct Search<'a> {
     term: &'a Expr,
     x: &'a [SmallVec<[f64; 8]>; 3],
-    /// What counts as much where it lasts for the whole step; what lasts shorter has to be larger.
+    /// Threshold for an effect over the whole step; a shorter effect has a higher threshold.
     part: f64,
 }
 
@@ -169,7 +170,7 @@ impl Search<'_> {
         [a, 4.0 * m - 3.0 * a - b, 2.0 * (a + b) - 4.0 * m]
     }
 
-    /// The value at a share of the step.
+    /// The value at a fraction of the step.
     fn value(&self, s: f64) -> f64 {
         let at = |k: usize| {
             let [a, b, c] = self.parabola(k);
@@ -179,7 +180,7 @@ impl Search<'_> {
         self.term.eval(&x)
     }
 
-    /// The range of values between two shares.
+    /// The range of values between two fractions.
     fn range(&self, from: f64, to: f64) -> Range {
         let within = |k: usize| {
             let [a, b, c] = self.parabola(k);
@@ -192,11 +193,11 @@ impl Search<'_> {
         self.term.eval(&x)
     }
 
-    /// The share after which something begins.
+    /// The fraction after which a peak begins.
     fn run(&mut self) -> Option<f64> {
         let [start, end] = [0.0, 1.0].map(|s| self.value(s));
         let mut seen = Range::around(&[start, end]);
-        // What the range has beyond the values at both ends, against what counts in a part of that length.
+        // Excess of the range over the values at both ends, compared with the threshold for a part of that length.
         let hides = |s: &Self, a: (f64, f64), b: (f64, f64), seen: Range| {
             let all = s.range(a.0, b.0);
             let beyond = (all.high - a.1.max(b.1)).max(a.1.min(b.1) - all.low);
@@ -220,7 +221,7 @@ impl Search<'_> {
                 return None;
             }
             if (value - 0.5 * (a.1 + b.1)).abs() > self.much(b.0 - a.0, seen) {
-                // Everything before this part was looked at; where it begins at once, the step has to be as short as it.
+                // All parts before this one were examined; if the peak begins at the start, the step has to be as short as this part.
                 return Some(if a.0 > 0.0 { a.0 } else { 0.5 * b.0 });
             }
             seen = seen.with(Range::around(&[value]));
@@ -229,7 +230,7 @@ impl Search<'_> {
         None
     }
 
-    /// What is more than a smooth function does in a part of some length.
+    /// Threshold for a deviation that exceeds that of a smooth function in a part of the given length.
     fn much(&self, length: f64, seen: Range) -> f64 {
         ((BENT * length * length).max(SHARE) * seen.width()).max(self.part / length)
     }

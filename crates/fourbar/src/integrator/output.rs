@@ -1,4 +1,4 @@
-//! Output times of implicit methods: the state is brought onto the constraints, and accelerations and reactions are those of that state.
+//! Outputs of implicit methods: the state is projected onto the constraints, and accelerations and reactions are evaluated at that state.
 
 use crate::absolute::equations::Equations;
 use crate::analysis::assembly::update_turns;
@@ -9,10 +9,10 @@ use crate::singular::Detector;
 use crate::state::{Configuration, Twist};
 use crate::structure::Structure;
 
-/// Below this pivot the index-1 multipliers are trusted only if singular values report this; else the step's own are written.
+/// Below this pivot the index-1 multipliers count as ill-defined only if singular values confirm it; then those of the step are written.
 const ILL_DEFINED: f64 = 1e-6;
 
-/// What outputs need beside the equations.
+/// Data for outputs in addition to the equations.
 pub(super) struct Output {
     pub loads: LeastLoads,
     pub detector: Detector,
@@ -28,7 +28,7 @@ impl Output {
         Self { loads: structure.reactions(&start.q), detector: Detector::new(structure, start), lambda: vec![0.0; set.rows()], flagged: 0 }
     }
 
-    /// Projects the output state, evaluates accelerations and reactions there; `a` and `lambda` are those of the step.
+    /// Projects the output state and evaluates accelerations and reactions there; `a` and `lambda` are those of the step.
     pub fn finish(&mut self, e: &mut Equations<'_>, a: &[Twist], lambda: &[f64], o: &mut Instant) {
         let model = e.model;
         e.set.choose(o.t);
@@ -63,7 +63,7 @@ impl Output {
         self.loads.fill(model, &e.set, &self.lambda, o);
     }
 
-    /// A warning where reactions were not well defined.
+    /// The warning for outputs with ill-defined reactions.
     pub fn warning(&self) -> Option<Diagnostic> {
         (self.flagged > 0).then(|| {
             Diagnostic::new("W231", format!("at {} the reactions are not well defined, because the mechanism is at a singular position; the step's own values are written", count(self.flagged, "output time")))

@@ -5,18 +5,18 @@ use crate::singular::passages::{Measure, Passages};
 use crate::state::{Configuration, Pose, Twist};
 use crate::structure::Structure;
 
-/// Looks at the mechanism after every step, and inside of long ones.
+/// Searches for singular positions after every step, and inside long ones.
 pub(super) struct Watch<'m> {
     pub passages: Passages,
     measure: Massless<'m>,
-    /// Whether positions can be singular at all.
+    /// Whether singular positions are possible at all.
     looped: bool,
-    /// State at a look inside a step.
+    /// State for searches inside a step.
     inside: (Vec<Pose>, Vec<Twist>),
 }
 
 impl<'m> Watch<'m> {
-    /// From a consistent start, which is examined.
+    /// From a consistent start, which is also examined.
     pub fn new(structure: &Structure<'m>, start: &Configuration) -> Self {
         let model = structure.model;
         let mut w = Self {
@@ -29,7 +29,8 @@ impl<'m> Watch<'m> {
         w
     }
 
-    /// Looks for singular positions in a step of size `h` that ends at `t` with these poses and velocities; `interpolate` gives those inside.
+    /// Searches for singular positions in a step of size `h` that ends at `t` with these poses and velocities; `interpolate` gives
+    /// intermediate ones.
     pub fn step(&mut self, (t, h): (f64, f64), (q, v): (&[Pose], &[Twist]), interpolate: impl Fn(f64, &mut [Pose], &mut [Twist])) {
         if !self.looped {
             return;
@@ -44,7 +45,7 @@ impl<'m> Watch<'m> {
         measure.look(passages, t, q, v);
     }
 
-    /// What the distance from singular positions is of the largest seen; `None` where there are none.
+    /// The distance from singular positions as a fraction of the largest seen; `None` if there are no loops.
     pub fn share(&mut self, t: f64, q: &[Pose]) -> Option<f64> {
         self.looped.then(|| self.passages.share(self.measure.log_distance(t, q)))
     }

@@ -1,18 +1,18 @@
-//! Work that drives and forces without a potential do in the steps of an implicit method.
+//! Work of drives and of forces without a potential in the steps of an implicit method.
 //!
-//! After a disturbance, such as a singular position, the multipliers of generalized-alpha ring for many steps, and the power of drives with
-//! them. The method itself feels little of that: velocities follow a filtered acceleration. Work of drives follows the power filtered in the
-//! same way, so it changes as the kinetic energy of the method does. Forces that do not depend on multipliers are known inside a step too: their
-//! work is summed by Simpson's rule, since steps that are short enough for the motion need not be so for a power that is its product with a
-//! force.
+//! After a disturbance, such as a singular position, the multipliers of generalized-alpha oscillate for many steps, and with them the power
+//! of drives. This has little effect on the motion, since velocities follow a filtered acceleration. The power of drives is therefore
+//! filtered in the same way, so that its work changes like the kinetic energy in the method. Forces that do not depend on multipliers are
+//! known inside a step too: their work is integrated by Simpson's rule, since steps short enough for the motion may be too long for its
+//! product with a force.
 
 use serde_json::{Value, json};
 
-/// Powers are known to this share, and to so many tolerances at best: near singular positions the efforts of drives carry the rounding of
-/// the state many times over, and no step is small enough for it.
+/// Relative accuracy of powers, and its limit in tolerances: near singular positions rounding of the state is amplified many times in the
+/// efforts of drives, and no step is small enough to prevent this.
 const POWER: [f64; 2] = [1e-8, 30.0];
 
-/// The error of work in a step that does at most `of_step`, less what cannot be known of powers, relative to this, to what was `done` before it
+/// The error of work in a step that does at most `of_step`, minus the uncertainty of powers, relative to this, to the work `done` before it
 /// and to an energy that counts as small; `tol` is the tolerance of the run.
 pub(super) fn relative_error(error: f64, of_step: f64, done: f64, little: f64, tol: f64) -> f64 {
     let unknown = of_step * POWER[0].min(POWER[1] * tol);
@@ -30,7 +30,7 @@ pub struct Filter {
     pub gamma: f64,
 }
 
-/// Work since the start, with what continues it.
+/// Work since the start, with the data to continue it.
 #[derive(Clone, Debug, Default)]
 pub struct Work {
     /// At the end of the last step, J.
@@ -42,7 +42,7 @@ pub struct Work {
     h: f64,
     mean: f64,
     change: f64,
-    /// Power of what is known inside the step: at its start, middle and end, and from where the next one starts.
+    /// Power of forces known inside the step: at its start, middle and end, and at the start of the next step.
     inside: [f64; 3],
     next: f64,
 }
@@ -50,29 +50,29 @@ pub struct Work {
 /// Power at an instant, W.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Power {
-    /// Of what multipliers decide on.
+    /// Of drives and of forces that depend on multipliers.
     pub by_multipliers: f64,
-    /// Of forces that are known wherever the motion is.
+    /// Of forces that depend only on the motion.
     pub by_forces: f64,
 }
 
 impl Work {
-    /// A step begins from this power, with no memory of powers before.
+    /// Begins a step with this power, without history.
     pub fn begin(&mut self, power: Power) {
         (self.power, self.filtered) = (power.by_multipliers, power.by_multipliers);
         self.next = power.by_forces;
     }
 
-    /// Power changes where a step ends, because an input does.
+    /// Changes the power at the end of a step because of changed inputs.
     pub fn jump(&mut self, power: Power) {
         self.filtered += power.by_multipliers - self.power;
         self.power = power.by_multipliers;
         self.next = power.by_forces;
     }
 
-    /// A step of size `h` that ends with this power; forces have the power `middle` half way.
+    /// A step of size `h` that ends with this power; forces have the power `middle` in its middle.
     pub fn step(&mut self, h: f64, Power { by_multipliers: power, by_forces }: Power, middle: f64, c: Filter) {
-        // Filtered values are ahead of the others by a share of the step.
+        // Filtered values are ahead of the others by a fraction of the step.
         let ratio = if self.h > 0.0 { h / self.h } else { 1.0 };
         let before = self.power + ratio * (self.filtered - self.power);
         let after = ((1.0 - c.alpha_f) * power + c.alpha_f * self.power - c.alpha_m * before) / (1.0 - c.alpha_m);
@@ -84,14 +84,14 @@ impl Work {
         (self.h, self.power, self.filtered) = (h, power, after);
     }
 
-    /// Mean over the whole step of the power of forces up to a share of it.
+    /// Integral of the power of forces up to a fraction of the step, divided by the step.
     fn share(&self, s: f64) -> f64 {
         let [a, b, c] = self.inside;
         let third = 2.0 / 3.0 * s * s * s;
         a * (s - 1.5 * s * s + third) + b * 2.0 * (s * s - third) + c * (third - 0.5 * s * s)
     }
 
-    /// Work some time before the end of the last step, not before its start.
+    /// Work at a given time before the end of the last step, not before its start.
     pub fn before_end(&self, left: f64) -> f64 {
         if self.h == 0.0 {
             return self.done - left * (self.power + self.next);
@@ -106,7 +106,7 @@ impl Work {
         json!([self.done, self.power, self.filtered, self.h, self.mean, self.change, a, b, c, self.next])
     }
 
-    /// Takes back what [`Work::save`] gave.
+    /// Restores the result of [`Work::save`].
     pub fn restore(&mut self, saved: &Value) {
         let number = |k: usize| saved[k].as_f64().unwrap_or(f64::NAN);
         let [done, power, filtered, h, mean, change, a, b, c, next] = std::array::from_fn(number);
@@ -126,7 +126,7 @@ mod tests {
         Power { by_multipliers: power, by_forces: 0.0 }
     }
 
-    /// Work of a power over one second in steps of changing size: of drives, or of forces.
+    /// Work of a power over one second in steps of varying size: of drives, or of forces.
     fn total(n: usize, c: Option<Filter>, power: impl Fn(f64) -> f64) -> f64 {
         let mut w = Work::default();
         let at = |t: f64| if c.is_some() { drives(power(t)) } else { Power { by_multipliers: 0.0, by_forces: power(t) } };

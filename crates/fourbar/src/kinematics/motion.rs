@@ -20,7 +20,7 @@ use crate::state::{Configuration, Twist};
 use crate::structure::Structure;
 use serde_json::{Value, json};
 
-/// Kinematics in the three charts of rotations, as they are found among the formulations.
+/// Kinematics in the three charts of rotations, in the form of formulations.
 pub static KINEMATICS: &[FormulationInfo] =
     &[in_chart(Ra::NAME, start::<Ra>), in_chart(Rp::NAME, start::<Rp>), in_chart(Reps::NAME, start::<Reps>)];
 
@@ -28,7 +28,7 @@ const fn in_chart(name: &'static str, start: crate::formulation::Start) -> Formu
     FormulationInfo { name, summary: "kinematics: the drives prescribe everything", integrators: &["newton"], options: &[], applies, start }
 }
 
-/// Refuses what constrains velocities only.
+/// Refuses mechanisms with constraints on velocities only.
 fn applies(model: &Model) -> Result<(), Diagnostic> {
     model.rolling.first().map_or(Ok(()), |r| {
         Err(Diagnostic::new("S222", format!("`{}` constrains velocities only, which kinematics cannot follow", r.name))
@@ -37,41 +37,42 @@ fn applies(model: &Model) -> Result<(), Diagnostic> {
     })
 }
 
-/// Travel in a step, in radians or characteristic lengths, beyond which the power is examined in between as well.
+/// Travel in a step, in radians or characteristic lengths, above which the power is sampled inside the step as well.
 const LONG: f64 = 0.1;
-/// Travel from look to look then: cams rise within a few tenths of a radian.
+/// Travel between such samples: cams rise within a few tenths of a radian.
 const SHORTER: f64 = 0.02;
-/// Travel to the time that is requested beyond which that would take too long: the work of several turns stays a guess, and the balance of
-/// energy tells.
+/// Travel to the requested time above which sampling would take too long: the work of several turns is then an estimate, which the energy
+/// balance checks.
 const TOO_LONG: f64 = 25.0;
 
-/// Steps below this share of the characteristic time are very short; so many may come in a row. Towards a pole of a drive there would be no end.
+/// Steps below this fraction of the characteristic time are very short; the second value is the maximum number in succession. Near a pole
+/// of a drive there would be no end.
 const VERY_SHORT: f64 = 5e-8;
 const MOST_SHORT: usize = 1000;
 
-/// A driven mechanism in motion.
+/// Kinematic motion of a driven mechanism.
 struct Driven<'m, C: Chart> {
     model: &'m Model,
     k: Kinematics<'m, C>,
     passages: Passages,
     measure: Massless<'m>,
-    /// Whether positions can be singular at all.
+    /// Whether singular positions are possible at all.
     watched: bool,
-    /// Largest step between the times that are requested, and the last of them.
+    /// Largest step between requested times, and the last requested time.
     step: Option<f64>,
     asked_from: f64,
     /// The state before the last step.
     before: Configuration,
     before_a: Vec<Twist>,
-    /// Inputs and states, where there are any.
+    /// Inputs and states, if any.
     states: Option<Explicit<Along<'m>>>,
     /// Longest step with states, s.
     short: f64,
-    /// Steps below this are very short, s, and how many of them came in a row.
+    /// Limit of very short steps, s, and their number in succession.
     very_short: f64,
     in_a_row: usize,
     study: Study,
-    /// Work until the end of the last step and until its start; power at both.
+    /// Work up to the end and the start of the last step; power at both.
     work: [f64; 2],
     power: [f64; 2],
 }
@@ -120,20 +121,20 @@ fn start<'m, C: Chart>(
 }
 
 impl<C: Chart> Driven<'_, C> {
-    /// A time up to `t` until which bodies turn little and drives change little.
+    /// A time up to `t` until which bodies rotate little and drives change little.
     fn near(&self, t: f64) -> f64 {
         let (s, a) = (&self.k.state, &self.k.a);
         let fastest = s.v.iter().fold(0.0_f64, |m, v| m.max(v.w.norm()));
         let change = a.iter().fold(0.0_f64, |m, a| m.max(a.w.norm()));
-        // The time in which an angle is passed from this speed at this acceleration.
+        // The time for a rotation by an angle from this speed at this acceleration.
         let most = 2.0 * TURNED / (fastest + (fastest * fastest + 2.0 * change * TURNED).sqrt());
         let most = most.min(self.short);
         let left = t - s.t;
         if left > most { s.t + left / (left / most).ceil() } else { t }
     }
 
-    /// One step towards a time, and the work of the drives in it: by Simpson's rule where the step is long and its length was not chosen,
-    /// otherwise by the trapezoidal rule.
+    /// One step towards a time, and the work of the drives in it: by Simpson's rule for long steps without prescribed size, otherwise by
+    /// the trapezoidal rule.
     fn part_towards(&mut self, t: f64) -> Result<(), Diagnostic> {
         self.before.clone_from(&self.k.state);
         self.before_a.copy_from_slice(&self.k.a);
@@ -144,7 +145,7 @@ impl<C: Chart> Driven<'_, C> {
         if self.in_a_row > MOST_SHORT {
             return Err(without_bound(self.model, from));
         }
-        // Looks for singular positions divide a long step.
+        // A long step is divided in the search for singular positions.
         let travel = h * (self.passages.speed(&self.k.state.v) + 0.5 * h * self.passages.speed(&self.k.a));
         let looks = if self.watched { self.passages.parts(travel) } else { 1 };
         let asked = (t - self.asked_from) * self.passages.speed(&self.k.state.v);
@@ -186,7 +187,7 @@ impl<C: Chart> Stepping for Driven<'_, C> {
         self.k.state.t
     }
 
-    /// Towards the next of the times that divide the way to `t` into equal parts of about the fixed step.
+    /// Advances to the next of the times that divide the interval up to `t` into equal parts of about the fixed step.
     fn step_towards(&mut self, t: f64) -> Result<(), Diagnostic> {
         let (from, now) = (self.asked_from, self.k.state.t);
         let parts = self.step.map_or(1.0, |h| ((t - from) / h - 1e-6).ceil().max(1.0));
@@ -208,7 +209,7 @@ impl<C: Chart> Motion for Driven<'_, C> {
         self.k.state.t
     }
 
-    /// Every time that is requested ends a step.
+    /// Every requested time ends a step.
     fn run_ahead(&mut self, _until: f64) {}
 
     fn advance(&mut self, t: f64, go_on: &mut dyn FnMut(f64) -> bool) -> Result<bool, Diagnostic> {
@@ -221,7 +222,7 @@ impl<C: Chart> Motion for Driven<'_, C> {
             self.k.instant(self.work[0], out);
             return Ok(());
         }
-        // Inside the last step: from its start, with its own workspace.
+        // Inside the last step: computed from its start, in a separate workspace.
         let mut k = Kinematics::<C>::of(self.model, self.k.set.clone(), &self.before)?;
         if let Some(c) = k.set.undefined(t) {
             return Err(undefined_drive(&c.name, t));
@@ -249,7 +250,7 @@ impl<C: Chart> Motion for Driven<'_, C> {
         if let Some(run) = &mut self.states {
             run.set_auxiliaries(t, z)?;
         }
-        // Drives by acceleration have another one from now on.
+        // Drives by acceleration have another acceleration from now on.
         self.k.finish(t)?;
         if !self.k.reactions() {
             return Err(locked(self.model, t));
@@ -297,7 +298,7 @@ impl<C: Chart> Motion for Driven<'_, C> {
     }
 }
 
-/// A drive whose speed grows without bound, by the fastest one.
+/// Error for drives whose speed grows without bound; names the fastest one.
 fn without_bound(model: &Model, t: f64) -> Diagnostic {
     let speed = |k: &usize| model.drives[*k].value.at(t)[1].abs();
     let fastest = (0..model.drives.len()).max_by(|a, b| speed(a).total_cmp(&speed(b)));
@@ -308,18 +309,18 @@ fn without_bound(model: &Model, t: f64) -> Diagnostic {
         .help("its function of time has a pole there: write it so that it goes on, or let the run end before (`t_end`)")
 }
 
-/// Motions that no drive prescribes.
+/// Error for motions that no drive prescribes.
 fn left_free(model: &Model, start: &Configuration, free: &rank::Rank) -> Diagnostic {
     let motions = rank::describe(model, &start.q, &free.motions);
     let words: Vec<String> = motions.iter().map(|m| format!("`{}` ({})", m.name, m.what)).collect();
-    // The motions of a large mechanism are not listed where there are many.
+    // For a large mechanism the motions are not listed if there are many.
     let list = if words.is_empty() { String::new() } else { format!(": {}", words.join(", ")) };
     Diagnostic::new("S221", format!("the drives leave {} free{list}", count(free.mobility(), "motion")))
         .names(motions.into_iter().map(|m| m.name))
         .help("drive these too, or let dynamics move it (`analysis: dynamics`)")
 }
 
-/// Dry friction that finds no finite load.
+/// Error for dry friction without a finite load.
 fn locked(model: &Model, t: f64) -> Diagnostic {
     let names: Vec<String> = model.forces.iter().filter(|(_, f)| f.touches().load).map(|(name, _)| name.clone()).collect();
     let listed = names.iter().map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", ");

@@ -1,4 +1,4 @@
-//! States along a motion that drives prescribe: integrated from step to step with poses and velocities in between.
+//! States along a motion prescribed by drives: integrated from step to step, with interpolated poses and velocities.
 
 use crate::absolute::states::bodies_of_states;
 use crate::diagnostic::Diagnostic;
@@ -12,12 +12,12 @@ use crate::state::{Configuration, Pose, Twist};
 use fourbar_math::so3;
 use nalgebra::Vector3;
 
-/// Tolerance where the study names none.
+/// Default tolerance.
 const TOLERANCE: f64 = 1e-10;
-/// Steps of the motion in which bodies turn by more than this angle, radians, are parted: what lies between their ends is known to the
-/// sixth power of it.
+/// Steps of the motion in which bodies rotate by more than this angle, radians, are divided: the interpolation error is of the sixth power
+/// of it.
 pub const TURNED: f64 = 0.1;
-/// Steps are no longer than this share of the characteristic time either: drives may change their minds while bodies hardly turn.
+/// Steps are also limited to this fraction of the characteristic time: drives may change while bodies hardly rotate.
 pub const SHORT: f64 = 0.25;
 
 /// One end of a step.
@@ -36,7 +36,7 @@ pub struct Along<'m> {
     ends: [End; 2],
     /// Counted angles at the first end.
     turns: Vec<f64>,
-    /// Bodies that rates read, and their poses and velocities in between.
+    /// Bodies on which the rates depend, and their interpolated poses and velocities.
     bodies: Vec<usize>,
     q: Vec<Pose>,
     v: Vec<Twist>,
@@ -44,7 +44,7 @@ pub struct Along<'m> {
     tau: f64,
 }
 
-/// Sets the states of a mechanism in motion.
+/// Starts the states of a mechanism in motion.
 pub fn start<'m>(model: &'m Model, study: &Study, at: &Configuration, a: &[Twist]) -> Result<Explicit<Along<'m>>, Diagnostic> {
     let end = End { t: at.t, q: at.q.clone(), v: at.v.clone(), a: a.to_vec() };
     let system = Along {
@@ -65,7 +65,7 @@ pub fn start<'m>(model: &'m Model, study: &Study, at: &Configuration, a: &[Twist
 }
 
 impl Along<'_> {
-    /// The motion continues to `to`, from where it came last.
+    /// Continues the motion to `to`, from its last end.
     pub fn between(&mut self, from: (&Configuration, &[Twist]), to: (&Configuration, &[Twist])) {
         self.turns.copy_from_slice(&from.0.turns);
         for (end, (c, a)) in self.ends.iter_mut().zip([from, to]) {
@@ -99,7 +99,7 @@ impl Along<'_> {
     }
 }
 
-/// Value and rate at a share `s` of a step `h`, from zero to `end`, with rates and second derivatives at both ends.
+/// Value and rate at a fraction `s` of a step `h`, from zero to `end`, with rates and second derivatives at both ends.
 fn quintic(s: f64, h: f64, [end, v0, v1, a0, a1]: [&Vector3<f64>; 5]) -> (Vector3<f64>, Vector3<f64>) {
     let (s2, s3) = (s * s, s * s * s);
     let e = s3 * (10.0 - 15.0 * s + 6.0 * s2);

@@ -1,12 +1,12 @@
-//! One choice of the reactions that are not unique, the same for every formulation: the smallest ones.
+//! The choice of reactions that are not unique, the same for every formulation: the smallest ones.
 //!
 //! Where constraints are redundant a self-stress `z`, `Phi_q^T z = 0`, can be added to the multipliers without moving anything. Of all
-//! multipliers that hold the bodies alike those are taken whose wrenches have the least norm: forces, and torques divided by the
-//! characteristic length, of every joint at its joint-frame origin; drives, couplings and bare rows count by their multipliers, which
-//! are forces, or torques divided by that length.
+//! multipliers with the same effect on the bodies those are chosen whose wrenches have the least norm: forces, and torques divided by the
+//! characteristic length, of every joint at its joint-frame origin; drives, couplings and bare rows count by their multipliers, which are
+//! forces, or torques divided by that length.
 //!
-//! With rows scaled so that multipliers are measured by their wrenches, `(S + mu)^-1 mu` leaves self-stresses as they are and takes
-//! nearly all from everything across them: a few of these filters give the part of the multipliers that is a self-stress.
+//! With rows scaled so that multipliers are measured by their wrenches, `(S + mu)^-1 mu` preserves self-stresses and removes nearly all
+//! components across them: a few applications of this filter give the part of the multipliers that is a self-stress.
 
 use super::{Instant, Loads};
 use crate::constraint::{ConstraintSet, Owner};
@@ -19,29 +19,29 @@ use nalgebra::Matrix6;
 
 /// Shift of the matrix, whose entries are of the order of one.
 const SHIFT: f64 = 1e-10;
-/// Pivots above this at the start belong to independent rows; those of redundant rows are `SHIFT` times the squares of the numbers by
-/// which they depend on others. A row that only seems redundant costs time, nothing else.
+/// Pivots above this at the start belong to independent rows; those of redundant rows are `SHIFT` times the squares of the coefficients of
+/// their dependence. A row that only seems redundant merely costs computing time.
 const REDUNDANT: f64 = 1e-3;
-/// Filters until nothing but self-stress is left, and how often it is removed: a filter is exact only to rounding over `SHIFT`.
+/// Maximum number of filters until only self-stress remains, and number of its removals: a filter is exact only to rounding over `SHIFT`.
 const FILTERS: usize = 40;
 const ROUNDS: usize = 3;
-/// What may be left of the load on bodies by a self-stress, relative to it, and relative to all multipliers.
+/// Permitted load of a self-stress on bodies, relative to it, and relative to all multipliers.
 const CLEAN: f64 = 1e-12;
 const NOTHING: f64 = 1e-13;
-/// A self-stress that loads bodies by more than this share of itself is none: the constraints are nearly dependent beside being
-/// redundant, and nothing is chosen.
+/// If a self-stress loads bodies by more than this fraction of itself, the constraints are nearly dependent besides being redundant, and no
+/// choice is made.
 const DOUBTFUL: f64 = 1e-10;
 
-/// Turns multipliers of a complete set of constraints into reactions and efforts, the smallest where they are not unique.
+/// Converts multipliers of a complete set of constraints into reactions and efforts, the smallest if they are not unique.
 #[derive(Clone, Debug)]
 pub struct LeastLoads {
     plain: Loads,
-    /// Poses of the start until reactions are requested.
+    /// Poses of the start, until reactions are requested.
     start: Option<Vec<Pose>>,
     least: Option<Box<Least>>,
 }
 
-/// The workspace of the choice.
+/// Workspace of the choice.
 #[derive(Clone, Debug)]
 struct Least {
     p: Projector,
@@ -54,17 +54,17 @@ struct Least {
 }
 
 impl LeastLoads {
-    /// For a model whose multipliers follow `set`, all constraints included, with poses of the start.
+    /// For a model with the multipliers of `set`, all constraints included, with poses of the start.
     pub fn new(model: &Model, set: &ConstraintSet, q: &[Pose]) -> Self {
         Self { plain: Loads::new(model, set), start: Some(q.to_vec()), least: None }
     }
 
-    /// For multipliers that friction depends on: other ones would belong to another motion.
+    /// For multipliers on which friction depends: others would give another motion.
     pub fn as_given(model: &Model, set: &ConstraintSet) -> Self {
         Self { plain: Loads::new(model, set), start: None, least: None }
     }
 
-    /// Fills in all reactions and efforts at the poses of the instant, where they are wanted.
+    /// Computes all reactions and efforts at the poses of the instant, if requested.
     pub fn fill(&mut self, model: &Model, set: &ConstraintSet, lambda: &[f64], out: &mut Instant) {
         if !out.loaded {
             return;
@@ -84,7 +84,7 @@ impl LeastLoads {
 }
 
 impl Least {
-    /// `None` where no row is redundant at the start.
+    /// `None` if no row is redundant at the start.
     fn new(model: &Model, set: &ConstraintSet, q: &[Pose]) -> Option<Self> {
         if topology::is_forest(model) {
             return None;
@@ -99,7 +99,7 @@ impl Least {
         least.p.schur.pivots().iter().any(|p| *p < REDUNDANT).then_some(least)
     }
 
-    /// The multipliers nearest to zero that load the bodies like `given`, into `lambda`.
+    /// The smallest multipliers with the same load on the bodies as `given`, into `lambda`.
     fn choose(&mut self, model: &Model, loads: &Loads, set: &ConstraintSet, given: &[f64], q: &[Pose]) {
         self.lambda.copy_from_slice(given);
         if !given.iter().all(|x| x.is_finite()) {
@@ -158,7 +158,7 @@ impl Least {
             }
             let mut K = D.tr_mul(&D);
             (n..6).for_each(|i| K[(i, i)] = 1.0);
-            // A joint whose own rows depend on each other has no metric; its multipliers count themselves.
+            // A joint with dependent rows has no metric; its multipliers are used directly.
             let F = K.cholesky().map_or(Matrix6::identity(), |f| f.l());
             for b in set.blocks_of(c) {
                 let G = &mut self.p.schur.G[b.start..b.start + 6 * n];

@@ -1,22 +1,22 @@
-//! Reactions that rounding of the state leaves open, and the warning of them.
+//! Reactions that are ill-defined because of rounding of the state, and the warning about them.
 
 use crate::diagnostic::Diagnostic;
 use crate::model::Model;
 use crate::state::Twist;
 use serde_json::{Value, json};
 
-/// Relative error of poses and velocities that projection leaves.
+/// Relative error of poses and velocities after projection.
 pub const DATA: f64 = 1e-14;
-/// Reactions that rounding of the state may change by more than this share of the largest are reported.
+/// Reactions are reported if rounding of the state may change them by more than this fraction of the largest.
 const POORLY_KNOWN: f64 = 1e-6;
 
-/// The largest force on a body: reactions are differences of such forces, and one that vanishes is known as well as they are.
+/// The largest force on a body: reactions are differences of such forces, and a vanishing one has the same accuracy.
 pub fn largest_force(model: &Model, a: &[Twist]) -> f64 {
     let g = model.gravity.norm();
     model.bodies.iter().zip(a).skip(1).fold(0.0, |m, (b, a)| f64::max(m, b.mass * a.v.norm().max(g)))
 }
 
-/// Where the reactions of a run were known worst.
+/// The largest error of reactions in a run.
 #[derive(Clone, Debug, Default)]
 pub struct Poorly(Option<Worst>);
 
@@ -26,19 +26,19 @@ struct Worst {
     error: f64,
     /// When.
     t: f64,
-    /// Joints and drives that the weakest mode of the constraints loads.
+    /// Joints and drives loaded by the weakest mode of the constraints.
     names: Vec<String>,
 }
 
 impl Poorly {
-    /// Takes note of an output: the estimated error of its reactions, relative to the largest, and who has them.
+    /// Records an output: the estimated error of its reactions, relative to the largest, and the affected elements.
     pub fn note(&mut self, error: f64, t: f64, names: impl FnOnce() -> Vec<String>) {
         if error > POORLY_KNOWN && self.0.as_ref().is_none_or(|w| error > w.error) {
             self.0 = Some(Worst { error, t, names: names() });
         }
     }
 
-    /// The warning, where there is one.
+    /// The warning, if there is one.
     pub fn warning(&self) -> Option<Diagnostic> {
         let Worst { error, t, names: all } = self.0.as_ref()?;
         let mut names = all.iter().take(8).map(|j| format!("`{j}`")).collect::<Vec<_>>().join(", ");
@@ -59,7 +59,7 @@ impl Poorly {
         self.0.as_ref().map_or(Value::Null, |w| json!({"error": w.error, "t": w.t, "names": w.names}))
     }
 
-    /// Takes back what [`Poorly::save`] gave.
+    /// Restores the result of [`Poorly::save`].
     pub fn restore(&mut self, saved: &Value) {
         if let (Some(error), Some(t)) = (saved["error"].as_f64(), saved["t"].as_f64()) {
             let names = saved["names"].as_array().into_iter().flatten().filter_map(|n| n.as_str().map(String::from)).collect();

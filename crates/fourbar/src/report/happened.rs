@@ -10,28 +10,28 @@ pub enum Kind {
     Event,
     /// A limit was hit.
     Impact,
-    /// A series of impacts has come to its end, and the limit stays closed.
+    /// A series of impacts has ended, and the limit stays closed.
     Rest,
-    /// A limit is touched without an impact and stays closed.
+    /// A limit is reached without an impact and stays closed.
     Touch,
-    /// A limit opens, because its force has come down to zero.
+    /// A limit opens, because its force has fallen to zero.
     Lift,
     /// A one-way limit holds.
     Engage,
-    /// It lets go.
+    /// A one-way limit releases its joint.
     Release,
     /// A joint with dry friction has come to rest.
     Stick,
-    /// It slides again.
+    /// A joint with dry friction slides again.
     Slide,
-    /// Its sliding has turned round without rest.
+    /// Sliding has reversed without rest.
     Reverse,
     /// The acceleration of a drive, a force, or the rate of a state has jumped.
     Jump,
 }
 
 impl Kind {
-    /// In words of one.
+    /// As a single word.
     pub fn word(self) -> &'static str {
         match self {
             Kind::Event => "event",
@@ -49,14 +49,14 @@ impl Kind {
     }
 }
 
-/// Something that happened.
+/// A recorded event.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Happened {
-    /// When, s.
+    /// Time, s.
     pub t: f64,
-    /// What: an event of the file, a limit such as `knee.min`, or a friction.
+    /// Name: an event of the file, a limit such as `knee.min`, or a friction element.
     pub name: String,
-    /// What kind.
+    /// Kind.
     pub kind: Kind,
     /// Impulse along the coordinate of a limit, N s or N m s; zero where there is none.
     pub impulse: f64,

@@ -12,10 +12,10 @@ use crate::settings::Analysis;
 use serde::{Deserialize, Deserializer, Serialize};
 use std::borrow::Cow;
 
-/// A name from one of the lists of the program. It has a name of its own so that serde does not take it for borrowed text.
+/// A name from one of the lists of the program. The type alias prevents serde from treating it as borrowed text.
 pub type ListedName = &'static str;
 
-/// What a run has to say besides its rows.
+/// Results of a run besides its rows.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Report {
     /// What was done.
@@ -38,15 +38,15 @@ pub struct Report {
     pub redundant: usize,
     /// Reaction components that are not unique: joint, then `force.x` and so on.
     pub not_unique: Vec<(String, Vec<String>)>,
-    /// Singular positions met.
+    /// Singular positions encountered.
     pub singular: Vec<Singular>,
-    /// What was chosen or happened, in words.
+    /// Choices and events, as text.
     pub notes: Vec<String>,
     /// Warnings.
     pub warnings: Vec<Diagnostic>,
     /// Characteristic length, which scales torques in minimum-norm reactions.
     pub length: f64,
-    /// What happened on the way.
+    /// Events of the run.
     #[serde(default)]
     pub events: Vec<Happened>,
 }

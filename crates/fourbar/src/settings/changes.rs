@@ -3,12 +3,12 @@
 use super::{Analysis, Study};
 use crate::model::Model;
 
-/// Settings that take the place of the author's; what is omitted stays.
+/// Settings that replace those of the file; omitted ones are unchanged.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Changes {
     /// Analysis.
     pub analysis: Option<Analysis>,
-    /// Formulation; the author's integrator, which belongs to the author's formulation, is omitted with it.
+    /// Formulation; it also removes the integrator of the file, which belongs to the formulation of the file.
     pub formulation: Option<String>,
     /// Integrator.
     pub integrator: Option<String>,
@@ -20,14 +20,14 @@ pub struct Changes {
     pub step: Option<f64>,
     /// Tolerance.
     pub tol: Option<f64>,
-    /// Options, beside those of the author.
+    /// Options, in addition to those of the file.
     pub options: Vec<(String, String)>,
     /// Assembly mode to start in.
     pub mode: Option<u16>,
 }
 
 impl Study {
-    /// The study of a model's author with other settings.
+    /// The study of a model's file with other settings.
     pub fn with(model: &Model, changes: &Changes) -> Self {
         let mut study = Self::of(model);
         study.analysis = changes.analysis.or(study.analysis);

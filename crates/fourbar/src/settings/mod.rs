@@ -1,4 +1,4 @@
-//! Settings of a run, as a formulation and its integrator read them: what to compute, to which tolerance, with which options.
+//! Settings of a run, as used by a formulation and its integrator: analysis, tolerance, options.
 
 mod changes;
 
@@ -9,24 +9,24 @@ use crate::inputs::Course;
 use crate::model::Model;
 use serde::{Deserialize, Serialize};
 
-/// Which analysis.
+/// Kind of analysis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Analysis {
-    /// The drives prescribe everything.
+    /// Prescribed motion by the drives.
     Kinematics,
-    /// Forces and inertia decide.
+    /// Motion from forces and inertia.
     Dynamics,
 }
 
 /// Settings of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Study {
-    /// Analysis; `None` takes kinematics where the drives leave no freedom, else dynamics.
+    /// Analysis; `None` selects kinematics if the drives leave no freedom, else dynamics.
     pub analysis: Option<Analysis>,
-    /// Formulation; `None` or `auto` chooses.
+    /// Formulation; `None` or `auto` selects one automatically.
     pub formulation: Option<String>,
-    /// Integrator; `None` takes the formulation's default.
+    /// Integrator; `None` selects the formulation's default.
     pub integrator: Option<String>,
     /// End of the run.
     pub t_end: f64,
@@ -38,14 +38,14 @@ pub struct Study {
     pub tol: Option<f64>,
     /// Options of formulation and integrator.
     pub options: Vec<(String, String)>,
-    /// Inputs by name, where they are not at their defaults all the time.
+    /// Inputs by name, if they differ from their defaults at some time.
     pub inputs: Vec<(String, Course)>,
-    /// Assembly mode to start in, counted from 1 as `fourbar check` lists them; `None` is the drawn one.
+    /// Assembly mode to start in, numbered from 1 as listed by `fourbar check`; `None` selects the drawn one.
     pub mode: Option<u16>,
 }
 
 impl Study {
-    /// The study of the model's author.
+    /// The study in the model's file.
     pub fn of(model: &Model) -> Self {
         let s = &model.study;
         let analysis = match s.analysis.as_deref() {
@@ -67,22 +67,22 @@ impl Study {
         }
     }
 
-    /// Whether the formulation is to be chosen.
+    /// Whether the formulation is chosen automatically.
     pub fn is_auto(&self) -> bool {
         self.formulation.as_deref().is_none_or(|f| f.eq_ignore_ascii_case("auto"))
     }
 
-    /// Fixed steps between two output times: as many as are needed for steps of at most the size requested.
+    /// Number of fixed steps between two output times, so that steps have at most the requested size.
     pub fn steps_per_output(&self) -> Option<f64> {
         self.step.map(|h| (self.output_step / h - 1e-9).ceil().max(1.0))
     }
 
-    /// The fixed step that lands on output times.
+    /// The fixed step that divides the output step.
     pub fn fixed_step(&self) -> Option<f64> {
         self.steps_per_output().map(|n| self.output_step / n)
     }
 
-    /// A warning where options are given that mean nothing to `who`, who takes those of `taken`.
+    /// A warning about options without effect for `who`, whose options are `taken`.
     pub fn idle_options(&self, who: &str, taken: &[&str]) -> Option<Diagnostic> {
         let idle: Vec<String> = self.options.iter().filter(|(k, _)| !taken.contains(&k.as_str())).map(|(k, _)| format!("`{k}`")).collect();
         let has = if idle.len() == 1 { "has" } else { "have" };
@@ -93,17 +93,17 @@ impl Study {
         (!idle.is_empty()).then(|| Diagnostic::new("W302", format!("{} {has} no effect on {who}", idle.join(", "))).help(help))
     }
 
-    /// Output times, from zero to the end, which is `t_end` to the bit; none lies beyond it.
+    /// Output times, from zero to the end, which is exactly `t_end`; none is beyond it.
     pub fn output_times(&self) -> impl Iterator<Item = f64> + '_ {
         let multiple = Multiples::of(self.output_step);
-        // Output times nearer to the end than this share of the output step give way to the end itself.
+        // Output times closer to the end than this fraction of the output step are replaced by the end itself.
         let near = 1e-9 * self.output_step;
         let n = (self.t_end / self.output_step * (1.0 + 1e-12)).floor() as usize;
         (0..=n).map(move |k| multiple.at(k)).filter(move |t| *t == 0.0 || *t < self.t_end - near).chain(std::iter::once(self.t_end))
     }
 }
 
-/// Multiples of a step. Steps that are short decimal numbers keep their multiples so: 3 x 0.1 is 0.3, not 0.30000000000000004.
+/// Multiples of a step. Multiples of a short decimal number are short too: 3 x 0.1 is 0.3, not 0.30000000000000004.
 #[derive(Clone, Copy, Debug)]
 struct Multiples {
     /// The step is `part / whole`.
@@ -134,12 +134,12 @@ pub struct OptionInfo {
     pub key: &'static str,
     /// What it does.
     pub about: &'static str,
-    /// The integrators that it means something to; empty where all of them take it.
+    /// The integrators for which it has an effect; empty for all.
     pub only: &'static [&'static str],
 }
 
 impl OptionInfo {
-    /// One for every integrator.
+    /// An option for every integrator.
     pub const fn new(key: &'static str, about: &'static str) -> Self {
         Self { key, about, only: &[] }
     }
@@ -150,21 +150,22 @@ impl OptionInfo {
     }
 }
 
-/// The weight of velocity errors, of every adaptive method but the Taylor series.
+/// The weight of velocity errors, for every adaptive method except the Taylor series.
 pub const TAU: OptionInfo = OptionInfo::new("tau", "time that weighs velocity errors against position errors, s");
-/// The first step, of methods that choose their own.
+/// The first step, for methods with step size control.
 pub const FIRST_STEP: OptionInfo = OptionInfo::new("first-step", "first step of an adaptive run, s");
 
-/// Tolerance of adaptive runs where none is given, relative to the characteristic length.
+/// Default tolerance of adaptive runs, relative to the characteristic length.
 pub const DEFAULT_TOL: f64 = 1e-6;
 
-/// The least tolerance of any method: below, rounding decides, and steps would shrink indefinitely.
+/// The smallest tolerance of any method: below it rounding dominates, and steps would shrink indefinitely.
 pub const LEAST_TOL: f64 = 1e-15;
-/// The least tolerances of methods of second and of first order: below, steps become so many that rounding and time forbid them.
+/// The smallest tolerances of methods of second and of first order: below these the number of steps becomes too large because of rounding
+/// and time.
 const LEAST_OF_SECOND_ORDER: f64 = 1e-7;
 const LEAST_OF_FIRST_ORDER: f64 = 1e-4;
 
-/// The least tolerance that an integrator can be requested.
+/// The smallest tolerance that may be requested of an integrator.
 pub fn least_tolerance(integrator: &str) -> f64 {
     match integrator {
         "gen-alpha" | "bdf2" => LEAST_OF_SECOND_ORDER,
@@ -173,12 +174,12 @@ pub fn least_tolerance(integrator: &str) -> f64 {
     }
 }
 
-/// Tolerance of a study that gives none: the usual one, or the least that the integrator it names can be requested.
+/// Default tolerance of a study: the usual one, or the smallest that may be requested of its integrator if that is larger.
 pub fn usual_tolerance(study: &Study) -> f64 {
     study.integrator.as_deref().map_or(DEFAULT_TOL, |i| DEFAULT_TOL.max(least_tolerance(&i.to_lowercase())))
 }
 
-/// Tolerance of an adaptive run, relative to the characteristic length; rejected where the integrator cannot keep it.
+/// Tolerance of an adaptive run, relative to the characteristic length; rejected if it is too small for the integrator.
 pub fn tolerance(study: &Study, integrator: &str) -> Result<f64, Diagnostic> {
     let least = least_tolerance(integrator);
     match study.tol {
@@ -189,7 +190,7 @@ pub fn tolerance(study: &Study, integrator: &str) -> Result<f64, Diagnostic> {
     }
 }
 
-/// A numeric option, where given.
+/// A numeric option, if given.
 pub fn number(options: &[(String, String)], key: &str) -> Result<Option<f64>, Diagnostic> {
     match options.iter().rev().find(|(k, _)| k == key) {
         None => Ok(None),
@@ -201,7 +202,7 @@ pub fn number(options: &[(String, String)], key: &str) -> Result<Option<f64>, Di
     }
 }
 
-/// A numeric option that must be above zero, where given.
+/// A positive numeric option, if given.
 pub fn positive(options: &[(String, String)], key: &str) -> Result<Option<f64>, Diagnostic> {
     match number(options, key)? {
         Some(x) if x <= 0.0 => Err(Diagnostic::new("U304", format!("option `{key}` is {x}; it must be positive"))
@@ -210,7 +211,7 @@ pub fn positive(options: &[(String, String)], key: &str) -> Result<Option<f64>, 
     }
 }
 
-/// An option that is one of some words, the first where it is omitted.
+/// An option with one of several words; the first if omitted.
 pub fn word<T: Copy>(options: &[(String, String)], key: &str, choices: &[(&str, T)]) -> Result<T, Diagnostic> {
     let text = options.iter().rev().find(|(k, _)| k == key).map_or(choices[0].0, |(_, v)| v.trim());
     choices.iter().find(|(name, _)| name.eq_ignore_ascii_case(text)).map(|(_, x)| *x).ok_or_else(|| {
@@ -219,7 +220,8 @@ pub fn word<T: Copy>(options: &[(String, String)], key: &str, choices: &[(&str, 
     })
 }
 
-/// The time that weighs errors of velocities against those of positions: the option `tau`, else a fiftieth of the run and at most 0.1 s.
+/// The time that scales errors of velocities relative to those of positions: the option `tau`, else a fiftieth of the run and at most 0.1
+/// s.
 pub fn tau(study: &Study) -> Result<f64, Diagnostic> {
     Ok(positive(&study.options, "tau")?.unwrap_or((study.t_end / 50.0).min(0.1)))
 }

@@ -22,15 +22,15 @@ impl Simulation {
         find(self.model(), name).map(InputId)
     }
 
-    /// The value of an input at present; not a number where the mechanism has no such input.
+    /// The current value of an input; NaN if the mechanism has no such input.
     pub fn input_value(&self, id: InputId) -> f64 {
         if id.0 < self.inputs().len() { self.now().z[id.0] } else { f64::NAN }
     }
 
-    /// Sets an input from the present on; it is held until it is set again.
+    /// Sets an input from the current time on; it is held until it is set again.
     ///
-    /// Accelerations, reactions and efforts of the present stay what they were before; those of the next time requested follow the new
-    /// value. An input that a drive by `speed:` reads can be set at the start only, at time zero: later it would be an impact.
+    /// Current accelerations, reactions and efforts are unchanged; those of the next requested time follow the new value. An input of a
+    /// drive by `speed:` can be set only at the start, at time zero: later it would be an impact.
     pub fn set_input(&mut self, id: InputId, value: f64) -> Result<(), Diagnostic> {
         let model = self.model();
         if id.0 >= model.inputs.len() {
@@ -52,7 +52,7 @@ impl Simulation {
         }
     }
 
-    /// Assembles again at time zero, because another speed of a drive needs other velocities.
+    /// Assembles again at time zero, because another speed of a drive requires other velocities.
     fn start_again(&mut self, id: InputId, value: f64) -> Result<(), Diagnostic> {
         let value_of = |k: usize| if k == id.0 { value } else { self.now().z[k] };
         let inputs = self.inputs().iter().enumerate().map(|(k, i)| (i.name.clone(), Course::Value(value_of(k)))).collect();

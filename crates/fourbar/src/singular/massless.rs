@@ -1,4 +1,4 @@
-//! How far constraints are from depending on each other, regardless of the masses: the measure of singular positions.
+//! Distance of constraints from dependence, regardless of the masses: the measure of singular positions.
 
 use crate::constraint::ConstraintSet;
 use crate::model::Model;
@@ -9,18 +9,18 @@ use crate::singular::passages::{Measure, Passages};
 use crate::state::{Pose, Twist};
 use crate::structure::Structure;
 
-/// Shift of `G G^T`, whose rows are about one: rows that always depend on others keep a constant pivot by it, far below any other. A pose
-/// off the constraints by its root, as one between two looks may be, changes that by no more than a factor of two.
+/// Shift of `G G^T`, whose rows are about one: it gives permanently dependent rows a constant pivot, far below any other. A pose that
+/// violates the constraints by its square root, as an interpolated one may do, changes this pivot by no more than a factor of two.
 const SHIFT: f64 = 1e-10;
-/// Rows with smaller relative pivots where the mechanism is not singular are always dependent.
+/// Rows with smaller relative pivots in a regular position are permanently dependent.
 const REDUNDANT: f64 = 1e-9;
 
-/// The constraints of a mechanism, drives included, with translations and characteristic lengths times rotations of all bodies counted
-/// alike. Their determinant does not ask in which order rows depend on each other, nor which of several redundant ones is the last.
+/// The constraints of a mechanism, drives included, with translations and characteristic lengths times rotations of all bodies weighted
+/// equally. Their determinant depends neither on the order of dependent rows nor on which of several redundant rows is the last.
 pub struct Massless<'m> {
     model: &'m Model,
     set: ConstraintSet,
-    /// What is factored; built where it is needed first.
+    /// The factored data; created when first needed.
     rows: Option<Rows>,
 }
 
@@ -61,7 +61,7 @@ impl<'m> Massless<'m> {
         self.rows.get_or_insert_with(|| Rows::new(self.model, self.set.clone()))
     }
 
-    /// A search for singular positions with the rows of this measure, where one is due.
+    /// Searches for singular positions with the rows of this measure, if a search is due.
     pub fn look(&mut self, passages: &mut Passages, t: f64, q: &[Pose], v: &[Twist]) {
         if passages.due(t, passages.speed(v)) {
             passages.look(t, q, v, self, |measure, parts| {
@@ -81,7 +81,7 @@ impl Measure for Massless<'_> {
         half_log(rows.p.schur.pivots())
     }
 
-    /// By inverse iteration from the row whose pivot has fallen most.
+    /// By inverse iteration from the row with the largest decrease of its pivot.
     fn dependent(&mut self, t: f64, far: &[Pose]) -> Vec<String> {
         let rows = self.rows();
         let near = std::mem::take(&mut rows.at);

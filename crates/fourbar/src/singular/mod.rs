@@ -1,4 +1,4 @@
-//! Singular positions: where constraints that are independent elsewhere become dependent.
+//! Singular positions: where otherwise independent constraints become dependent.
 
 #[doc(hidden)]
 pub mod massless;
@@ -17,14 +17,14 @@ use crate::structure::Structure;
 use fourbar_math::elementary;
 use serde_json::{Value, json};
 
-/// One warning for all singular positions of a run: when, and the joints of the first.
+/// One warning for all singular positions of a run: their times, and the joints of the first.
 pub fn warning(list: &[Singular]) -> Option<Diagnostic> {
     let first = list.first()?;
     let mut names = first.joints.iter().take(8).map(|j| format!("`{j}`")).collect::<Vec<_>>().join(", ");
     if first.joints.len() > 8 {
         names.push_str(&format!(" and {} more", first.joints.len() - 8));
     }
-    // Positions that cannot be told apart by their times are one.
+    // Positions with indistinguishable times count as one.
     let mut different: Vec<String> = list.iter().map(|s| format!("{:.5}", s.time)).collect();
     different.dedup();
     let mut times = different[..different.len().min(6)].join(", ");
@@ -59,8 +59,8 @@ pub fn regular_pivot(pivots: &[f64], permanent: &[bool]) -> (f64, usize) {
     best
 }
 
-/// Writes for every row that is not permanently redundant the part that the rows before it do not have, relative to the row, and gives
-/// the logarithm of the product over all rows.
+/// Appends for every row that is not permanently redundant its part independent of the preceding rows, relative to the row, and returns the
+/// logarithm of the product over all rows.
 pub fn own_parts(pivots: &[f64], permanent: &[bool], out: &mut Vec<f64>) -> f64 {
     out.extend(pivots.iter().zip(permanent).filter(|(_, permanent)| !**permanent).map(|(p, _)| p.max(0.0).sqrt()));
     half_log(pivots)
@@ -74,7 +74,7 @@ pub fn half_log(pivots: &[f64]) -> f64 {
 /// Up to this many rows a suspicion is confirmed by singular values.
 const CONFIRM: usize = 300;
 
-/// The smallest singular value that counts at a generic pose, relative to the largest; `None` for large mechanisms.
+/// The smallest nonzero singular value at a generic pose, relative to the largest; `None` for large mechanisms.
 pub fn smallest_singular_value(model: &Model, set: &ConstraintSet, q: &[Pose], generic_rank: usize) -> Option<f64> {
     if set.rows() > CONFIRM || generic_rank == 0 {
         return None;
@@ -84,21 +84,21 @@ pub fn smallest_singular_value(model: &Model, set: &ConstraintSet, q: &[Pose], g
     Some(s[generic_rank - 1] / s[0])
 }
 
-/// Knows what is usual in a mechanism: how near a pose is to a singular one is said against that. The distance of the massless
-/// measure gives the suspicion, singular values confirm it.
+/// Detects poses near singular positions, relative to the usual values of the mechanism. The massless distance gives the suspicion,
+/// singular values confirm it.
 #[derive(Clone, Debug)]
 pub struct Detector {
     generic_rank: usize,
-    /// The smallest singular value where all is well; `None` for large mechanisms.
+    /// The smallest singular value at a regular pose; `None` for large mechanisms.
     pub usual: Option<f64>,
-    /// The share of its usual size that the distance had when singular values were asked last, and what they said.
+    /// Relative distance at the last evaluation of singular values, and the result.
     asked: (f64, bool),
 }
 
-/// A distance or a singular value below this share of the usual counts as near. Wide on purpose: a step that is changed too close to a
-/// singular position is worse than one that was a little too large a little earlier.
+/// A distance or a singular value below this fraction of the usual value counts as near. Deliberately large: changing a step too close to a
+/// singular position is worse than reducing it a little too early.
 const NEAR_SHARE: f64 = 0.4;
-/// Singular values are asked again when the suspicion has grown or shrunk by this factor.
+/// Singular values are evaluated again when the relative distance has changed by this factor.
 const ASKED_AGAIN: f64 = 2.0;
 
 impl Detector {
@@ -106,7 +106,7 @@ impl Detector {
     pub fn new(structure: &Structure<'_>, start: &Configuration) -> Self {
         let Structure { model, rows: set, .. } = structure;
         let generic_rank = if set.rows() <= CONFIRM { structure.driven().generic.rank } else { 0 };
-        // A start that is singular itself tells nothing; then a plain share of the largest value is taken.
+        // A singular start gives no information; a fixed fraction of the largest value is then used.
         let usual = smallest_singular_value(model, set, &start.q, generic_rank).map(|s| if s < 1e-6 { 0.05 } else { s });
         Self { generic_rank, usual, asked: (1.0, false) }
     }
@@ -116,7 +116,7 @@ impl Detector {
         json!({ "usual": self.usual, "asked": [self.asked.0, f64::from(self.asked.1)] })
     }
 
-    /// Takes back what [`Detector::save`] gave.
+    /// Restores the result of [`Detector::save`].
     pub(crate) fn restore(&mut self, v: &Value) {
         if let [share, near] = numbers(&v["asked"])[..] {
             self.asked = (share, near != 0.0);
@@ -124,7 +124,7 @@ impl Detector {
         self.usual = v["usual"].as_f64();
     }
 
-    /// Whether a pose with a small pivot is singular indeed; large mechanisms are taken at the pivot's word.
+    /// Whether a pose with a small pivot is really singular; for large mechanisms the pivot is decisive.
     pub fn is_singular(&self, model: &Model, set: &ConstraintSet, q: &[Pose]) -> bool {
         match (smallest_singular_value(model, set, q, self.generic_rank), self.usual) {
             (Some(now), Some(usual)) => now < 1e-3 * usual,
@@ -132,17 +132,17 @@ impl Detector {
         }
     }
 
-    /// Rank of the constraints, drives included, at a generic pose; of large mechanisms it is not known.
+    /// Rank of the constraints, drives included, at a generic pose; unknown for large mechanisms.
     pub fn generic_rank(&self) -> Option<usize> {
         (self.generic_rank > 0).then_some(self.generic_rank)
     }
 
-    /// Whether the constraints, drives included, leave no freedom; of large mechanisms it is not known.
+    /// Whether the constraints, drives included, leave no freedom; unknown for large mechanisms.
     pub fn is_prescribed(&self, model: &Model) -> bool {
         self.generic_rank() == Some(6 * model.moving())
     }
 
-    /// Whether singular values say that a pose is a regular one, regardless of its pivots; they say nothing of large mechanisms.
+    /// Whether singular values confirm that a pose is regular, regardless of its pivots; they are not available for large mechanisms.
     pub fn is_regular(&self, model: &Model, set: &ConstraintSet, q: &[Pose]) -> bool {
         match (smallest_singular_value(model, set, q, self.generic_rank), self.usual) {
             (Some(now), Some(usual)) => now > NEAR_SHARE * usual,
@@ -150,7 +150,7 @@ impl Detector {
         }
     }
 
-    /// Whether a pose is near a singular one: its distance is this share of the usual, and singular values agree.
+    /// Whether a pose is near a singular one: its relative distance is `share`, and singular values confirm it.
     pub fn is_near(&mut self, model: &Model, set: &ConstraintSet, q: &[Pose], share: f64) -> bool {
         if share > NEAR_SHARE {
             self.asked = (1.0, false);

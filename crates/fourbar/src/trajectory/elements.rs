@@ -27,7 +27,7 @@ pub fn drive_speed(model: &Model, d: &Drive, s: &Instant) -> f64 {
     joint.coordinate(d.coordinate).map_or(0.0, |y| rates(joint, &y, s)[0])
 }
 
-/// Names of the rates of a joint: `speed` and `acceleration`, behind the coordinate where the joint has two.
+/// Names of the rates of a joint: `speed` and `acceleration`, after the coordinate if the joint has two.
 pub(super) fn rate_columns(joint: &Joint, list: &mut Vec<Column>) {
     let two = joint.coordinates().count() > 1;
     for (key, _) in joint.coordinates() {
@@ -44,7 +44,7 @@ pub(super) fn vector(list: &mut Vec<Column>, prefix: [&str; 2], unit: &'static s
     list.extend(XYZ.iter().map(|a| Column { name: [prefix[0], prefix[1], ".", a].concat(), unit: unit.into() }));
 }
 
-/// Whether a bare constraint holds by a torque: those between directions do, all others by a force at a point.
+/// Whether a bare constraint acts by a torque: those between directions do, all others act by a force at a point.
 fn by_torque(b: &Bare) -> bool {
     matches!(b.coordinate, Coordinate::Dp1 { .. } | Coordinate::Angle(_))
 }
@@ -86,14 +86,14 @@ pub(super) fn force_columns(model: &Model, list: &mut Vec<Column>) {
     }
 }
 
-/// Columns of rigid contacts, which are those of compliant ones.
+/// Columns of rigid contacts, the same as for compliant ones.
 pub(super) fn contact_columns(model: &Model, list: &mut Vec<Column>) {
     for c in &model.contacts {
         list.extend(Contact::quantities().into_iter().map(|(key, unit)| Column { name: [&c.name, ".", key].concat(), unit: unit.into() }));
     }
 }
 
-/// `loads` is room for the loads of all joints.
+/// `loads` is storage for the loads of all joints.
 pub(super) fn force_values(model: &Model, s: &Instant, wanted: bool, loads: &mut [f64], out: &mut Vec<f64>) {
     if !wanted {
         let count: usize = model.forces.iter().map(|(_, f)| f.quantities(model).len()).sum();
@@ -107,13 +107,13 @@ pub(super) fn force_values(model: &Model, s: &Instant, wanted: bool, loads: &mut
     }
 }
 
-/// What a force element does at an instant, in the order of its columns; `x` is the state of the instant that forces read.
+/// Values of a force element at an instant, in the order of its columns; `x` is the state of the instant for the force laws.
 pub fn force_value(model: &Model, s: &Instant, x: &Plain<'_>, k: usize) -> Values {
     let f = &model.forces[k].1;
     let mut values = f.values(model, x);
     let Some(switched) = &s.switched else { return values };
     if !switched.acting.get(k).copied().unwrap_or(true) {
-        // What is switched off still has its length or angle, but does nothing.
+        // An inactive element still has its length or angle, but no forces.
         for (value, (_, unit)) in values.iter_mut().zip(f.quantities(model)) {
             *value = if matches!(unit, "N" | "N*m" | "W") { 0.0 } else { *value };
         }

@@ -19,27 +19,27 @@ pub(super) fn row(model: &Model, x: &Plain<'_>, out: &mut Vec<f64>) {
     out.extend(model.outputs.iter().map(|o| eval::law_value(model, &o.law, x, (0.0, 0.0)) / o.size));
 }
 
-/// A place where a table is read.
+/// A table lookup.
 struct Reading {
-    /// The element it belongs to.
+    /// The element of the lookup.
     element: String,
     table: Table,
-    /// What it is read at.
+    /// The argument of the lookup.
     argument: StateLaw,
     /// The force whose own coordinate the argument may use.
     force: Option<usize>,
-    /// Whether it was said already.
+    /// Whether it was reported already.
     said: bool,
 }
 
-/// Watches, row by row, whether tables are read beyond their points. Those whose author said what holds there are left alone, unless
-/// nothing does.
+/// Monitors, row by row, whether tables are evaluated beyond their points. Tables whose values there are specified are exempt, unless an
+/// error is specified.
 pub struct Watch {
     readings: Vec<Reading>,
 }
 
 impl Watch {
-    /// All places where tables are read that end somewhere.
+    /// All lookups in tables with a finite range.
     pub fn new(model: &Model) -> Self {
         let mut readings = Vec::new();
         let mut add = |element: &str, expr: &Expr, variables: &[Variable], force: Option<usize>| {
@@ -63,7 +63,7 @@ impl Watch {
         Self { readings }
     }
 
-    /// Looks at a row: the first table that may not be read where it is, as an error.
+    /// Checks a row; returns an error for the first table that must not be evaluated outside its range.
     pub fn look(&mut self, model: &Model, s: &Instant, warnings: &mut Vec<Diagnostic>) -> Result<(), Diagnostic> {
         for r in &mut self.readings {
             if r.said {
@@ -80,7 +80,7 @@ impl Watch {
             };
             let at = eval::law_value(model, &r.argument, &x, own);
             let [first, last] = r.table.function.range();
-            // Rounding of the last point, such as that of the end of a run.
+            // Tolerance for rounding at the last point, such as the end of a run.
             let slack = 1e-9 * (last - first);
             if at >= first - slack && at <= last + slack || at.is_nan() {
                 continue;
@@ -107,7 +107,7 @@ impl Watch {
     }
 }
 
-/// What is written in the file: the function itself, or the speed that is integrated.
+/// The expression in the file: the function itself, or the speed that is integrated.
 fn written(f: &TimeFunction) -> &Expr {
     match f {
         TimeFunction::Value(e) => e,

@@ -1,7 +1,7 @@
 //! Other ways to assemble the same parts: closed poses with the same driven and held coordinates, found from random starts.
 //!
-//! Joint coordinates are thrown at random along the spanning tree, which leaves only the loops open, and pulled closed.
-//! What is found depends on luck, so the number of starts is told; a mode that was found is certain.
+//! Joint coordinates are thrown at random along the spanning tree, which leaves only the loops open, and pulled closed. The result depends
+//! on chance, so that the number of starts is reported; a mode that was found is certain.
 
 use super::{Assembled, Bound, Options, assemble, assemble_from, pull, update_turns};
 use crate::analysis::independent::{Swept, coordinates, distance, held_rows};
@@ -17,19 +17,19 @@ use fourbar_math::so3;
 use serde::Serialize;
 use std::f64::consts::PI;
 
-/// Poses closer than this share of the characteristic length are the same mode.
+/// Poses closer than this fraction of the characteristic length belong to the same mode.
 const SAME: f64 = 1e-3;
 
 /// Up to this many bodies other modes are searched for.
 const BODIES: usize = 40;
-/// Random starts for modes: of one body, and at least.
+/// Number of random starts: for one body, and at least.
 const STARTS: (usize, usize) = (600, 24);
-/// Up to this many rows and columns coordinates that fix the pose are searched for.
+/// Up to this many rows and columns, coordinates that fix the pose are searched for.
 const DENSE: usize = 1500;
-/// Modes that the refusal of a number lists.
+/// Number of modes listed in the error for an invalid mode number.
 const LISTED: usize = 8;
 
-/// A joint coordinate that is another one in a mode.
+/// A joint coordinate that differs in a mode.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Change {
     /// The joint.
@@ -47,11 +47,11 @@ pub struct Change {
 pub struct Mode {
     /// The pose; velocities are zero.
     pub configuration: Configuration,
-    /// How it differs from the drawn one, largest change first; empty for the drawn one.
+    /// Differences from the drawn mode, largest change first; empty for the drawn one.
     pub changes: Vec<Change>,
     /// The body that is farthest from its drawn pose: name, distance, angle.
     pub farthest: (String, f64, f64),
-    /// Whether the drawn pose can move into it; `None` where that was not decided.
+    /// Whether the drawn pose can move into it; `None` if this was not determined.
     pub reachable: Option<bool>,
     /// How often it was found.
     pub found: usize,
@@ -59,7 +59,7 @@ pub struct Mode {
 
 /// The modes with the coordinates of `list` as at `at`, which is the first of them.
 pub fn modes(model: &Model, topology: &Topology, at: &Configuration, list: &[Swept], starts: usize) -> Vec<Mode> {
-    // Held coordinates and start conditions are met at `at`, and so they are in every mode.
+    // Held coordinates and start conditions are satisfied at `at`, and therefore in every mode.
     let Bound { held, mut rows, .. } = Bound::new(model, at, true);
     rows.extend(held_rows(model, list, at));
     let mut random = Random(0xa55e_3b1e_5eed_0001);
@@ -87,15 +87,15 @@ pub fn modes(model: &Model, topology: &Topology, at: &Configuration, list: &[Swe
         }
     }
     found[1..].sort_by(|a, b| {
-        // Modes that are equally far stay in the order in which they were found.
+        // Modes at equal distance stay in the order in which they were found.
         let far = |m: &Mode| (1e6 * distance(model, &m.configuration.q, &at.q) / model.length).round();
         far(a).total_cmp(&far(b))
     });
     found
 }
 
-/// Moves every part of the mechanism that nothing joins to the ground as a whole, so that its first body is where it is drawn: where it floats is
-/// not a way to assemble it.
+/// Moves every part of the mechanism without connection to the ground as a whole, so that its first body is in its drawn place: the
+/// position of a floating part is not an assembly mode.
 fn bring_back(model: &Model, topology: &Topology, at: &Configuration, held: &[bool], q: &mut [Pose]) {
     if !model.bare.is_empty() || !model.rolling.is_empty() {
         return;
@@ -113,8 +113,8 @@ fn bring_back(model: &Model, topology: &Topology, at: &Configuration, held: &[bo
     }
 }
 
-/// Largest distance between the joints, named points and centres of mass of two poses. A rod that is turned about itself,
-/// as a universal joint allows, is not another mode.
+/// Largest distance between the joints, named points and centres of mass of two poses. Rotation of a rod about its axis, as permitted by a
+/// universal joint, is not another mode.
 fn apart(model: &Model, a: &[Pose], b: &[Pose]) -> f64 {
     let joints = model.joints.iter().flat_map(|j| [(j.bodies[0], j.F.s), (j.bodies[1], j.M.s)]);
     let points = model.points.iter().map(|(_, p)| (p.body, p.s));
@@ -123,7 +123,7 @@ fn apart(model: &Model, a: &[Pose], b: &[Pose]) -> f64 {
     a.iter().zip(b).fold(places, |far, (a, b)| far.max((a.r - b.r).norm()))
 }
 
-/// Random joint coordinates along the tree; held bodies stay.
+/// Random joint coordinates along the tree; held bodies do not move.
 fn throw(model: &Model, topology: &Topology, at: &Configuration, held: &[bool], random: &mut Random) -> Vec<Pose> {
     let mut q = at.q.clone();
     for b in topology.components.iter().flatten().map(|b| b.index()) {
@@ -153,7 +153,7 @@ fn throw(model: &Model, topology: &Topology, at: &Configuration, held: &[bool], 
     q
 }
 
-/// The body that is farthest apart in two poses: its name, distance, angle.
+/// The body with the largest distance between two poses: its name, distance, angle.
 pub fn farthest(model: &Model, a: &[Pose], b: &[Pose]) -> (String, f64, f64) {
     let moves = a.iter().zip(b).zip(&model.bodies).map(|((a, b), body)| {
         let d = a.increment_to(b);
@@ -172,7 +172,7 @@ fn changes(model: &Model, at: &Configuration, mode: &Configuration) -> Vec<Chang
         for (what, y) in j.coordinates() {
             let (from, mut to) = (value(at, &y), value(mode, &y));
             if what == "angle" {
-                // Half a turn is told as such whichever way rounding leans.
+                // Half a turn is always positive, whatever the rounding.
                 to -= 2.0 * PI * ((to - from - 1e-6) / (2.0 * PI)).round();
             }
             let scale = if what == "angle" { model.length } else { 1.0 };
@@ -192,10 +192,10 @@ pub fn lines(model: &Model, found: &[Mode], most: usize) -> Vec<String> {
     let mut told: Vec<String> = Vec::new();
     let mut lines = Vec::new();
     for (k, m) in found.iter().enumerate().skip(1).take(most) {
-        // As many changes as tell it from those above.
+        // As many changes as distinguish it from the previous ones.
         let how = (2..=m.changes.len().max(2)).map(|n| described(m, n)).find(|t| !told.contains(t));
         let how = how.unwrap_or_else(|| {
-            // Those who have told the same differ in another body.
+            // Modes with the same description differ in another body.
             let same = told.iter().rposition(|t| *t == described(m, 2)).map_or(0, |k| k + 1);
             let apart = farthest(model, &found[same].configuration.q, &m.configuration.q);
             format!("as {}, but {}", same + 1, away(&apart))
@@ -215,12 +215,12 @@ fn described(m: &Mode, n: usize) -> String {
     m.changes.iter().take(n).map(one).collect::<Vec<_>>().join(", ")
 }
 
-/// The body that is farthest away.
+/// Description of the body that is farthest away.
 fn away((body, distance, angle): &(String, f64, f64)) -> String {
     format!("`{body}` {} m away and turned by {}", number(*distance), quantity("angle", *angle))
 }
 
-/// A joint coordinate: degrees, or metres. What is left of a zero by rounding or by assembly is shown as one.
+/// A joint coordinate in degrees or metres. Zeros with errors from rounding or assembly are shown as zero.
 pub fn quantity(what: &str, x: f64) -> String {
     match what {
         "angle" => format!("{} deg", degrees(x)),
@@ -241,10 +241,10 @@ pub fn fixing(model: &Model, at: &Configuration, free: &Mobility) -> Vec<Swept> 
     if free.start.rows.max(free.start.columns) <= DENSE { coordinates(model, at, free) } else { Vec::new() }
 }
 
-/// Looks for the modes of a mechanism and says from how many random starts; without loops there is nothing to search for and none is
-/// listed. An error states why they were not searched for.
+/// Searches for the modes of a mechanism and returns the number of random starts; without loops there is no search and no mode is listed.
+/// An error states why there was no search.
 pub fn look_for(model: &Model, topology: &Topology, at: &Configuration, list: &[Swept]) -> Result<(Vec<Mode>, usize), String> {
-    // Without loops the coordinates decide everything.
+    // Without loops the coordinates determine the pose.
     if topology.loops.is_empty() && model.bare.is_empty() {
         return Ok((Vec::new(), 0));
     }
@@ -255,9 +255,9 @@ pub fn look_for(model: &Model, topology: &Topology, at: &Configuration, list: &[
     Ok((modes(model, topology, at, list, starts), starts))
 }
 
-/// The consistent start in an assembly mode, counted as [`look_for`] lists them; `None` and 1 are the drawn one. What moved is
-/// measured from the poses of the file. Velocities that the file states belong to the drawn mode: in others drives and joints
-/// decide alone.
+/// The consistent start in an assembly mode, numbered as listed by [`look_for`]; `None` and 1 are the drawn one. Displacements are measured
+/// from the poses in the file. Velocities in the file belong to the drawn mode: in other modes velocities are determined by drives and
+/// joints only.
 pub fn assemble_in(model: &Model, mode: Option<u16>) -> Result<Assembled, Diagnostic> {
     let drawn = assemble(model)?;
     let Some(k) = mode.filter(|k| *k != 1) else { return Ok(drawn) };

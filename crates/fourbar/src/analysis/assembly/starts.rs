@@ -1,8 +1,9 @@
-//! Closed poses nearer than the one that the walk from the drawn pose reached: searched for from several starts.
+//! Search for closed poses nearer than the one reached from the drawn pose, from several starts.
 //!
-//! A loop can often be closed in several ways near the drawn pose, and the walk takes the first that it meets. Where it
-//! was long, other starts are tried: the pose drawn closed slowly, the far side of the drawing, and random poses about it. Bodies that
-//! no constraint ties together are judged apart, and only those whose walk was long are moved. The same input gives the same bits.
+//! A loop can often be closed in several ways near the drawn pose, and the first one reached is used. If the path to it was long, other
+//! starts are tried: the drawn pose closed slowly, the opposite side of the drawing, and random poses about it. Bodies that are not
+//! connected by constraints are treated separately, and only those with a long path are moved. The same input gives bitwise the same
+//! result.
 
 use super::modes::{farthest, quantity};
 use super::{Problem, Walk, flipped_among};
@@ -14,52 +15,52 @@ use crate::state::{Pose, Twist};
 use crate::topology::Groups;
 use serde::Serialize;
 
-/// A walk longer than this share of the characteristic length is long,
+/// A path longer than this fraction of the characteristic length is long,
 const LONG: f64 = 0.01;
-/// and so is one that is this many times longer than the gaps it closed, unless it is shorter than [`SHORT`].
+/// and so is one longer than this multiple of the gaps it closed, unless it is shorter than [`SHORT`].
 const GAPS: f64 = 3.0;
-/// Share of the characteristic length below which no walk is long.
+/// Fraction of the characteristic length below which no path is long.
 const SHORT: f64 = 1e-4;
-/// Bodies of a group times starts, beyond the fewest starts.
+/// Maximum of bodies of a group times starts, beyond the minimum number of starts.
 const WORK: usize = 400;
-/// Starts that are made in any case.
+/// Minimum number of starts.
 const FEWEST: usize = 2;
-/// Starts after which the search ends if all of them came back to one pose.
+/// Number of starts after which the search ends if all of them led to the same pose.
 const AGREED: usize = 10;
-/// Up to this many bodies a start moves the whole group; in larger ones those that moved at all.
+/// Up to this many bodies a start moves the whole group; in larger groups only bodies that had moved.
 const WHOLE: usize = 24;
-/// Poses closer than this share of the characteristic length are the same.
+/// Poses closer than this fraction of the characteristic length are the same.
 const SAME: f64 = 1e-3;
 
-/// Moves below this share of the characteristic length, and turns below this angle, are none.
+/// Displacements below this fraction of the characteristic length, and rotations below this angle, count as zero.
 const ROUNDING: f64 = 1e-6;
 
-/// What the search found.
+/// Result of the search.
 #[derive(Clone, Debug, Serialize)]
 pub struct Branch {
-    /// Starts looked from, the drawn pose among them.
+    /// Number of starts, including the drawn pose.
     pub starts: usize,
-    /// Distance from the drawn pose to the one that the walk from there reached, metres.
+    /// Distance from the drawn pose to the first closed pose reached from it, metres.
     pub first: f64,
-    /// The next nearest closed pose, where it is not much further.
+    /// The next nearest closed pose, if it is not much farther.
     pub other: Option<Other>,
 }
 
-/// A closed pose that was not taken.
+/// A closed pose that was not chosen.
 #[derive(Clone, Debug, Serialize)]
 pub struct Other {
     /// Its distance from the drawn pose, metres.
     pub distance: f64,
-    /// The body that is farthest from where it is in the pose taken.
+    /// The body that is farthest from its place in the chosen pose.
     pub body: String,
-    /// How far, metres; zero where it only turns.
+    /// Its distance, metres; zero if it only rotates.
     pub by: f64,
-    /// And turned by, radians.
+    /// Its rotation, radians.
     pub turned: f64,
 }
 
 impl Branch {
-    /// In words; `distance` is that of the pose taken.
+    /// Description; `distance` is that of the chosen pose.
     pub fn words(&self, distance: f64) -> String {
         let first = if self.first > distance * (1.0 + 1e-3) {
             format!(" (the walk from there led to one {} m away)", number(self.first))
@@ -79,11 +80,11 @@ impl Branch {
     }
 }
 
-/// Bodies that constraints tie together, the ground and held bodies omitted.
+/// Groups of bodies connected by constraints, without ground and held bodies.
 struct Parts {
-    /// Part of each body; `usize::MAX` for those in none.
+    /// Group of each body; `usize::MAX` for those in none.
     of: Vec<usize>,
-    /// Bodies of each part, and their mass.
+    /// Bodies of each group, and their mass.
     bodies: Vec<Vec<usize>>,
     mass: Vec<f64>,
 }
@@ -117,7 +118,7 @@ impl Parts {
         Self { of, bodies, mass }
     }
 
-    /// Distance of every part between two poses, in the metric of the masses.
+    /// Distance of every group between two poses, in the metric of the masses.
     fn distances(&self, walk: &Walk<'_>, a: &[Pose], b: &[Pose]) -> Vec<f64> {
         let mut sum = vec![0.0; self.bodies.len()];
         for (sum, members) in sum.iter_mut().zip(&self.bodies) {
@@ -126,7 +127,7 @@ impl Parts {
         sum.iter().zip(&self.mass).map(|(s, m)| (s / m.max(f64::MIN_POSITIVE)).sqrt()).collect()
     }
 
-    /// Largest residual of every part; infinite where axes are opposed.
+    /// Largest residual of every group; infinite if axes are opposed.
     fn residuals(&self, p: &Problem, model: &Model, q: &[Pose]) -> Vec<f64> {
         let mut worst = vec![0.0_f64; self.bodies.len()];
         for (c, constraint) in p.set.list.iter().enumerate() {
@@ -145,7 +146,7 @@ impl Parts {
     }
 }
 
-/// A closed pose of one part: its distance from the drawn one, and the poses of the part's bodies.
+/// A closed pose of one group: its distance from the drawn one, and the poses of its bodies.
 struct Found {
     distance: f64,
     q: Vec<Pose>,
@@ -157,8 +158,8 @@ impl Found {
     }
 }
 
-/// Looks for nearer poses from at most `most` starts and takes the nearest for each part. `q` is where the walk from the drawn pose
-/// came to; `before` the residuals at the drawn pose. `None` where the walk was short.
+/// Searches for nearer poses from at most `most` starts and chooses the nearest for each group. `q` is the pose reached from the drawn
+/// pose; `before` are the residuals at the drawn pose. `None` if the path was short.
 pub(super) fn look(walk: &mut Walk<'_>, q: &mut [Pose], held: &[bool], before: &[f64], most: usize) -> Option<Branch> {
     if most == 0 {
         return None;
@@ -172,7 +173,7 @@ pub(super) fn look(walk: &mut Walk<'_>, q: &mut [Pose], held: &[bool], before: &
     let long: Vec<bool> = first.iter().zip(&gaps).map(|(d, gap)| *d > LONG * L || (*d > GAPS * gap && *d > SHORT * L)).collect();
     let largest = (0..long.len()).filter(|k| long[*k]).map(|k| parts.bodies[k].len()).max()?;
     let starts = (WORK / largest).clamp(FEWEST, most.max(FEWEST));
-    // Bodies that a start moves, each part by its own distance.
+    // Bodies that a start moves, each group by its own distance.
     let moved: Vec<f64> = (0..q.len()).map(|b| walk.metric.square(b, &start.q[b], &q[b]).sqrt()).collect();
     let mut top = vec![0.0_f64; long.len()];
     for (b, part) in parts.of.iter().enumerate().filter(|(_, p)| **p != usize::MAX) {
@@ -198,7 +199,8 @@ pub(super) fn look(walk: &mut Walk<'_>, q: &mut [Pose], held: &[bool], before: &
                 for b in 1..from.len() {
                     let (v, w) = (random.vector(), random.vector());
                     if stirred(b) {
-                        // From half to twice the distance of the nearest pose so far; a rod turns by what moves its ends as far.
+                        // From half to twice the distance of the nearest pose so far; a rod rotates so that its ends move by the same
+                        // distance.
                         let nearest = found[parts.of[b]].iter().map(|f| f.distance).fold(f64::INFINITY, f64::min);
                         let size = (nearest * (0.5 + 0.5 * (k % 4) as f64)).min(0.5 * L);
                         from[b] = start.q[b].moved(&Twist { v: v * size, w: w * (3.0 * size / L) });
@@ -219,7 +221,7 @@ pub(super) fn look(walk: &mut Walk<'_>, q: &mut [Pose], held: &[bool], before: &
                 (square / parts.mass[part]).sqrt()
             };
             match found[part].iter_mut().find(|f| apart(&f.q) < SAME * L) {
-                // The same pose, perhaps to more digits; the first stays where it is no worse.
+                // The same pose, possibly more accurate; the first is kept if it is as good.
                 Some(f) if distance < f.distance * (1.0 - 1e-6) => *f = Found::new(distance, bodies, &q),
                 Some(_) => {}
                 None => found[part].push(Found::new(distance, bodies, &q)),
@@ -229,12 +231,12 @@ pub(super) fn look(walk: &mut Walk<'_>, q: &mut [Pose], held: &[bool], before: &
             break;
         }
     }
-    // The nearest of each part, and the next nearest of the part where it is least behind.
+    // The nearest pose of each group, and the next nearest of the group where it is closest to the nearest.
     let mut next: Option<(f64, usize, &Found)> = None;
     for (part, list) in found.iter().enumerate().filter(|(part, _)| long[*part]) {
         let mut order: Vec<&Found> = list.iter().collect();
         order.sort_by(|a, b| a.distance.total_cmp(&b.distance));
-        // The pose of the first walk stays to the bit where it is the nearest.
+        // The first closed pose is kept unchanged if it is the nearest.
         if order[0].distance < first[part] {
             for (&b, pose) in parts.bodies[part].iter().zip(&order[0].q) {
                 q[b] = *pose;
@@ -258,7 +260,7 @@ pub(super) fn look(walk: &mut Walk<'_>, q: &mut [Pose], held: &[bool], before: &
         }
         let (mut body, mut by, mut turned) = farthest(model, q, &there);
         if by < ROUNDING * L {
-            // Nothing is moved to another place: the body that is turned most is named, if one is.
+            // No body changes its place: the body with the largest rotation is named, if any.
             let turns = q.iter().zip(&there).zip(&model.bodies).map(|((a, b), body)| (a.increment_to(b).w.norm(), &body.name));
             let (most, name) = turns.max_by(|a, b| a.0.total_cmp(&b.0)).filter(|(w, _)| *w > ROUNDING)?;
             (body, by, turned) = (name.clone(), 0.0, most);

@@ -1,4 +1,4 @@
-//! The walk onto the constraints and along them: Levenberg-Marquardt, then the point nearest to the drawn pose, in one metric.
+//! The path onto the constraints and along them: Levenberg-Marquardt, then the point nearest to the drawn pose, in one metric.
 
 use super::{FLOOR, flipped_joint, reach};
 use crate::constraint::{Constraint, ConstraintSet};
@@ -11,11 +11,10 @@ use nalgebra::Matrix3;
 
 /// Iterations of one Levenberg-Marquardt run.
 const ITERATIONS: usize = 200;
-/// Steps of a pose that is drawn closed slowly, its first compliance and the factor from step to step.
+/// Closing a drawn pose slowly: number of steps, first compliance and its factor from step to step.
 const DRAWN: (usize, f64, f64) = (30, 30.0, 0.5);
 
-/// How far poses are apart: a body counts with its mass, its rotation with its inertia, which is raised to 0.01 m L^2 where it is
-/// smaller.
+/// The distance between poses: a body is weighted with its mass, its rotation with its inertia, which is raised to at least 0.01 m L^2.
 pub struct Metric {
     /// Mass and inertia of every body; zero for the ground.
     weights: Vec<(f64, Matrix3<f64>)>,
@@ -52,7 +51,7 @@ impl Metric {
 
 /// The equations of one phase with their workspace.
 pub(super) struct Problem {
-    /// Time at which drives are met.
+    /// Time of the drives.
     t: f64,
     pub(super) set: ConstraintSet,
     pub(super) on: Projector,
@@ -97,7 +96,7 @@ impl Problem {
         self.on.factor_rows(mu);
     }
 
-    /// The smallest increments that take the right-hand side in `x` from the rows.
+    /// The smallest increments that change the rows by minus the right-hand side in `x`.
     pub(super) fn solve(&mut self) {
         self.on.solve();
         self.on.spread(&self.set, -1.0);
@@ -157,7 +156,7 @@ pub(super) fn close(model: &Model, p: &mut Problem, q: &mut Vec<Pose>, turns: &[
             mu *= 10.0;
             small += 1;
         }
-        // Stationary: no progress worth the name, or steps at rounding.
+        // Stationary: no significant progress, or steps of rounding size.
         if small >= 8 || (length * cap < 1e-15 * L && mu <= 1e-10) || mu > 1e12 {
             break;
         }
@@ -166,8 +165,8 @@ pub(super) fn close(model: &Model, p: &mut Problem, q: &mut Vec<Pose>, turns: &[
     Closed { residual: p.Phi.iter().fold(0.0_f64, |s, x| s.max(x.abs())), iterations }
 }
 
-/// The step towards the drawn pose on the constraints as they are linear at `q`, loosened by `mu`:
-/// `dq = -d + W^-1 G^T lambda` with `(S + mu) lambda = -Phi + G d`, and `d` the gradient of the squared distance.
+/// The step towards the drawn pose on the constraints linearised at `q`, with compliance `mu`: `dq = -d + W^-1 G^T lambda` with
+/// `(S + mu) lambda = -Phi + G d`, and `d` the gradient of the squared distance.
 fn towards(start: &Configuration, metric: &Metric, p: &mut Problem, q: &[Pose], mu: f64) -> Vec<Twist> {
     p.evaluate(q, &start.turns);
     p.factor(q, mu);
@@ -186,14 +185,14 @@ fn towards(start: &Configuration, metric: &Metric, p: &mut Problem, q: &[Pose], 
     steps.map(|((a, b), w)| if w.m > 0.0 { a.plus(&b.scaled(-1.0)) } else { Twist::zero() }).collect()
 }
 
-/// The way from drawn poses to closed ones.
+/// The path from drawn poses to closed ones.
 pub(super) struct Walk<'a> {
     pub(super) model: &'a Model,
     /// The drawn pose.
     pub(super) start: &'a Configuration,
     /// The true rows.
     pub(super) p: Problem,
-    /// The same with rows that make axes coincide; made when first needed.
+    /// The same with rows that make axes coincide; created when first needed.
     aligned: Option<Problem>,
     held: &'a [bool],
     pub(super) metric: Metric,
@@ -225,7 +224,7 @@ impl<'a> Walk<'a> {
         result
     }
 
-    /// Closes a pose, axes kept from flipping; returns the largest residual left.
+    /// Closes a pose without flipping axes; returns the largest remaining residual.
     pub(super) fn close(&mut self, q: &mut Vec<Pose>) -> f64 {
         let (model, turns) = (self.model, &self.start.turns);
         let first = self.with_aligned(|_, aligned| close(model, aligned, q, turns, 1e-6 * model.length));
@@ -234,7 +233,7 @@ impl<'a> Walk<'a> {
         then.residual
     }
 
-    /// The closed pose that a start leads to, nearest to the drawn one where all of it closes; leaves its residuals in `p`.
+    /// The closed pose reached from a start, nearest to the drawn one if it closes completely; leaves its residuals in `p`.
     pub(super) fn from(&mut self, mut q: Vec<Pose>) -> Vec<Pose> {
         let residual = self.close(&mut q);
         if residual <= self.closed && flipped_joint(self.model, &q).is_none() {
@@ -244,8 +243,8 @@ impl<'a> Walk<'a> {
         q
     }
 
-    /// Draws a pose closed slowly: the constraints are springs that grow stiff step by step against springs to the drawn pose, so that
-    /// it follows the nearest pose from the drawing on.
+    /// Closes a pose slowly: the constraints are springs whose stiffness grows step by step against springs to the drawn pose, so that it
+    /// follows the nearest pose, starting at the drawing.
     pub(super) fn draw_closed(&mut self, q: &mut [Pose]) {
         let L = self.model.length;
         let (steps, mut mu, factor) = DRAWN;
@@ -261,7 +260,7 @@ impl<'a> Walk<'a> {
         });
     }
 
-    /// Walks along the constraints to the point nearest to the drawn pose.
+    /// Moves along the constraints to the point nearest to the drawn pose.
     pub(super) fn nearest(&mut self, q: &mut Vec<Pose>) {
         let (model, L) = (self.model, self.model.length);
         let mut best = self.metric.distance(&self.start.q, q);
@@ -269,7 +268,7 @@ impl<'a> Walk<'a> {
             let step = towards(self.start, &self.metric, &mut self.p, q, 1e-10);
             let length = size(&step, L);
             let mut share = (0.3 * L / length).min(1.0);
-            // Where the constraints bend, a whole step may lead away.
+            // Where the constraints are curved, a full step may increase the distance.
             let mut taken = None;
             for _ in 0..5 {
                 let mut trial: Vec<Pose> = q.iter().zip(&step).map(|(q, d)| q.moved(&d.scaled(share))).collect();

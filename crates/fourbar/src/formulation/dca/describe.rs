@@ -6,10 +6,10 @@ use crate::constraint::ConstraintSet;
 use crate::model::Model;
 use fourbar_math::elementary;
 
-/// So many lines of the tree are listed; what lies deeper is counted.
+/// Maximum number of tree lines listed; deeper nodes are only counted.
 const LISTED: usize = 200;
 
-/// What joins a connected part of the mechanism to ground: the three cases at the root of [Malczyk12, section 2.3].
+/// Connection of a connected part of the mechanism to ground: the three cases at the root of [Malczyk12, section 2.3].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RootCase {
     /// Nothing: both end multipliers are zero.
@@ -21,7 +21,7 @@ pub enum RootCase {
 }
 
 impl RootCase {
-    /// The case of a part of which ground holds `n` bodies.
+    /// The case of a part with `n` bodies tied to ground.
     fn of(n: usize) -> Self {
         match n {
             0 => Self::Floating,
@@ -30,7 +30,7 @@ impl RootCase {
         }
     }
 
-    /// In words, with its number in the paper.
+    /// Description, with the number of the case in the paper.
     fn words(self) -> &'static str {
         match self {
             Self::Floating => "case 1, floats freely: no multiplier at either end",
@@ -40,7 +40,7 @@ impl RootCase {
     }
 }
 
-/// Connected parts: the bodies of each, and those of them that rows tie to ground. Both ascending.
+/// Connected parts: the bodies of each, and those of them that constraint rows tie to ground. Both ascending.
 fn parts(set: &ConstraintSet, tree: &Tree) -> Vec<(Vec<usize>, Vec<usize>)> {
     let n = tree.order.len();
     let mut leader: Vec<usize> = (0..=n).collect();
@@ -85,7 +85,7 @@ pub fn root_cases(model: &Model) -> Vec<(usize, RootCase)> {
     parts(&set, &tree).iter().map(|(bodies, tied)| (bodies[0], RootCase::of(tied.len()))).collect()
 }
 
-/// What divide and conquer makes of the mechanism.
+/// Description of a mechanism for divide and conquer.
 pub fn describe(model: &Model) -> Vec<String> {
     if model.moving() == 0 {
         return vec!["nothing moves: there is no tree".into()];
@@ -133,7 +133,7 @@ pub fn describe(model: &Model) -> Vec<String> {
     if drawn.len() <= LISTED {
         lines.extend(drawn.iter().map(|l| format!("  {l}")));
     } else {
-        // The upper levels, as many as there is room for; four blanks are a level.
+        // The upper levels, as many as fit; a level is indented by four blanks.
         let depth = |l: &str| (l.len() - l.trim_start().len()) / 4;
         let fits = |d: usize| drawn.iter().filter(|l| depth(l) <= d).count() <= LISTED;
         let deepest = (0..tree.levels()).take_while(|&d| fits(d)).last().unwrap_or(0);

@@ -7,12 +7,12 @@ use crate::random::Random;
 use crate::state::{Configuration, Twist};
 use crate::topology::Topology;
 
-/// Up to this many rows redundancy that depends on the geometry is searched for.
+/// Up to this many rows, redundancy that depends on the geometry is searched for.
 pub const ROWS: usize = 300;
 
-/// Whether rows are redundant on the constraints only: their rank is higher at a pose beside. Drives are omitted: they may take all the
-/// freedom there is, and then no rank is higher. In planar mechanisms drift stays in the plane, and so does the pose that is examined.
-/// `None` where the mechanism is too large to be asked.
+/// Whether rows are redundant only on the constraints: their rank is higher at a pose nearby. Drives are omitted: they may remove all
+/// freedoms, and then the rank is higher nowhere. In planar mechanisms drift stays in the plane, and so does the examined pose. `None` if
+/// the mechanism is too large for the check.
 pub fn geometric(model: &Model, start: &Configuration) -> Option<bool> {
     let mut list = model.constraints(false);
     list.extend(model.velocity_constraints());

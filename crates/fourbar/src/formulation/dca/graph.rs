@@ -1,23 +1,23 @@
 //! The graph of bodies that share a constraint row, and separators of its parts.
 //!
-//! Ground is no vertex: it would join everything. Rows over more than two bodies (gears) make a clique of them. Every tie
-//! goes to the smaller body number, so separators depend on the mechanism alone.
+//! Ground is not a vertex, since it would connect everything. Rows over more than two bodies (gears) connect these to a clique. Every tie
+//! is decided by the smaller body number, so that separators depend only on the mechanism.
 
 use crate::constraint::ConstraintSet;
 use fourbar_math::elementary;
 
-/// Largest share of the bodies that one side may have after a single body is cut out.
+/// Largest fraction of the bodies on one side after a single body is removed.
 const BALANCED: f64 = 0.6;
-/// The same after a level of a breadth-first search is cut out.
+/// The same after a level of a breadth-first search is removed.
 const ACCEPTABLE: f64 = 0.7;
-/// How many levels are tried; all of them would cost O(n^2).
+/// Number of levels that are tried; trying all would cost O(n^2).
 const CANDIDATES: usize = 6;
 
 /// Bodies as vertices `0..n` (body number minus one), neighbours in ascending order.
 pub struct Graph {
     start: Vec<usize>,
     neighbours: Vec<usize>,
-    /// Which part a vertex belongs to during a search; parts are numbered upwards.
+    /// Part of each vertex during a search; parts are numbered upwards.
     part: Vec<usize>,
     parts: usize,
     /// Distance from the root of the last search, valid for its visited vertices.
@@ -70,19 +70,19 @@ impl Graph {
         self.part.len()
     }
 
-    /// Whether nothing can move.
+    /// Whether there are no moving bodies.
     pub fn is_empty(&self) -> bool {
         self.part.is_empty()
     }
 
-    /// Marks the given vertices as one part of their own.
+    /// Marks the given vertices as a new part.
     fn mark(&mut self, bodies: &[usize]) -> usize {
         self.parts += 1;
         bodies.iter().for_each(|&b| self.part[b] = self.parts);
         self.parts
     }
 
-    /// Vertices of the part that `root` can reach, in breadth-first order; sets level and parent.
+    /// Vertices of the part that can be reached from `root`, in breadth-first order; sets level and parent.
     fn search(&mut self, root: usize, part: usize, found: &mut Vec<usize>) {
         self.searches += 1;
         found.clear();
@@ -121,7 +121,7 @@ impl Graph {
         pieces
     }
 
-    /// Bodies whose removal divides a connected set (sorted) in parts of about equal size, and these parts.
+    /// Bodies whose removal divides a connected set (sorted) into parts of about equal size, and these parts.
     pub fn separate(&mut self, bodies: &[usize]) -> (Vec<usize>, Vec<Vec<usize>>) {
         let centre = self.centroid(bodies);
         let rest = without(bodies, &[centre]);
@@ -138,7 +138,7 @@ impl Graph {
         }
     }
 
-    /// The body whose removal leaves the smallest largest piece of a breadth-first spanning tree.
+    /// The body whose removal minimises the largest piece of a breadth-first spanning tree.
     fn centroid(&mut self, bodies: &[usize]) -> usize {
         let part = self.mark(bodies);
         let mut found = Vec::with_capacity(bodies.len());
@@ -157,12 +157,12 @@ impl Graph {
         found.iter().copied().min_by_key(|&b| (self.heaviest[b].max(n - self.size[b]), b)).unwrap_or(bodies[0])
     }
 
-    /// The best level of a breadth-first search from a body at the rim; `None` where none divides well.
+    /// The best level of a breadth-first search from a peripheral body; `None` if no level divides well.
     fn best_level(&mut self, bodies: &[usize]) -> Option<Vec<usize>> {
         let part = self.mark(bodies);
         let mut found = Vec::with_capacity(bodies.len());
         let mut root = bodies[0];
-        // Two searches from a farthest body lead to the rim.
+        // Two searches, each from a farthest body, lead to the periphery.
         for _ in 0..2 {
             self.search(root, part, &mut found);
             let far = self.level[*found.last()?];
@@ -181,7 +181,7 @@ impl Graph {
         candidates.sort_by_key(|&l| (first[l + 1] - first[l], l));
         let mut best: Option<(f64, usize, Vec<usize>)> = None;
         for &l in candidates.iter().take(CANDIDATES) {
-            // Bodies without a neighbour above may stay below.
+            // Bodies without a neighbour in the next level may stay in the lower part.
             let above = |b: usize| {
                 self.neighbours[self.start[b]..self.start[b + 1]].iter().any(|&c| self.part[c] == part && self.level[c] == l + 1)
             };
@@ -202,12 +202,12 @@ impl Graph {
     }
 }
 
-/// A sorted list without some of its entries, these sorted too.
+/// A sorted list without some of its entries, which are sorted too.
 fn without(all: &[usize], cut: &[usize]) -> Vec<usize> {
     all.iter().copied().filter(|b| cut.binary_search(b).is_err()).collect()
 }
 
-/// The larger side when pieces are put, the largest first, always on the lighter side.
+/// The larger side when pieces, the largest first, are always added to the lighter side.
 fn larger_side(pieces: &[Vec<usize>]) -> usize {
     let mut sizes: Vec<usize> = pieces.iter().map(Vec::len).collect();
     sizes.sort_unstable_by(|a, b| b.cmp(a));

@@ -1,19 +1,19 @@
 //! Dense kernels of one front: elimination, forward and backward substitution, and the products that fill a front.
 //!
-//! A front has `e` bodies to eliminate and `b` that stay, each with `B` coordinates. Its matrix is stored column by column,
-//! lower half only: the panel holds the columns to eliminate over all rows, `C` the block that stays. Sizes of chains,
-//! ladders and trees (one body out, up to two stay) are compiled for their fixed size.
+//! A front has `e` bodies to eliminate and `b` remaining ones, each with `B` coordinates. Its matrix is stored column by column, lower half
+//! only: the panel holds the columns to eliminate over all rows, `C` the remaining block. The sizes of chains, ladders and trees (one body
+//! eliminated, up to two remaining) are compiled with fixed dimensions.
 
 use super::sweep::both;
 
-/// Pivots at or below this multiple of the accumulated diagonal are zero to rounding.
+/// Pivots at or below this multiple of the accumulated diagonal are zero up to rounding.
 const ZERO_PIVOT: f64 = 8.0 * f64::EPSILON;
 
-/// Bodies of a wide front whose columns are eliminated together before the columns after them are brought up to date.
+/// Bodies of a wide front whose columns are eliminated together before the following columns are updated.
 const PANEL: usize = 4;
-/// Fronts whose elimination takes at least so many multiply-adds are divided among threads; they take about 0.2 ms.
+/// Fronts whose elimination takes at least this many multiply-adds are divided among threads; they take about 0.2 ms.
 const LARGE: usize = 500_000;
-/// Columns that one thread brings up to date at least, in multiply-adds.
+/// Minimum work of one thread in an update of columns, in multiply-adds.
 pub const GRAIN: usize = 60_000;
 
 /// Whether the elimination of a front of `e + b` bodies is divided among threads.
@@ -21,7 +21,7 @@ pub fn divides<const B: usize>(e: usize, b: usize) -> bool {
     e > PANEL && flops::<B>(e, b)[0] >= LARGE
 }
 
-/// The panels of a front that is divided: multiply-adds that are done one after the other in each, and those that can be divided.
+/// The panels of a front that is divided: the multiply-adds in each that are sequential, and those that can be divided.
 pub fn panels<const B: usize>(e: usize, b: usize) -> impl Iterator<Item = (usize, usize)> {
     let (E, N) = (B * e, B * (e + b));
     (0..E).step_by(PANEL * B).map(move |first| {
@@ -31,8 +31,7 @@ pub fn panels<const B: usize>(e: usize, b: usize) -> impl Iterator<Item = (usize
     })
 }
 
-/// Multiply-adds of the elimination, and those of them that remain one after the other where it is divided among as many threads as
-/// can be used.
+/// Multiply-adds of the elimination, and the part of them that remains sequential when it is divided among as many threads as can be used.
 pub fn flops<const B: usize>(e: usize, b: usize) -> [usize; 2] {
     let (E, N) = (B * e, B * (e + b));
     let all = (0..E).map(|j| (N - j) * (N - j + 1) / 2).sum();
@@ -40,10 +39,10 @@ pub fn flops<const B: usize>(e: usize, b: usize) -> [usize; 2] {
     [all, path.min(all)]
 }
 
-/// `K_ee = L L^T`, `W = L^-1 K_eb`, `K_bb - W^T W`, in place; the diagonal of L is stored inverted. `scale` holds for every
-/// body the sums of what was added to the diagonals of its translations and rotations. A direction that neither inertia nor
-/// a row holds has a pivot of pure rounding: it is given the threshold and no neighbours, and so stays at rest. Wide fronts are
-/// divided where `parallel`; every number is the result of the same operations in the same order.
+/// `K_ee = L L^T`, `W = L^-1 K_eb`, `K_bb - W^T W`, in place; the diagonal of L is stored inverted. `scale` holds for every body the sums
+/// of what was added to the diagonals of its translations and rotations. The pivot of a direction without inertia or constraint row is pure
+/// rounding: it is replaced by the threshold, without off-diagonal entries, so that the direction stays at rest. Wide fronts are divided
+/// among threads if `parallel`; every number results from the same operations in the same order.
 pub fn eliminate<const B: usize>(e: usize, b: usize, panel: &mut [f64], C: &mut [f64], scale: &[[f64; 2]], parallel: bool) {
     match (e, b) {
         (1, 0) => run::<B>(1, 0, panel, C, scale),
@@ -53,7 +52,7 @@ pub fn eliminate<const B: usize>(e: usize, b: usize, panel: &mut [f64], C: &mut 
     }
 }
 
-/// A front of any size, some bodies at a time.
+/// A front of any size, processed in groups of bodies.
 #[inline(never)]
 fn general<const B: usize>(e: usize, b: usize, panel: &mut [f64], C: &mut [f64], scale: &[[f64; 2]], parallel: bool) {
     let (N, m) = (B * (e + b), B * b);
@@ -66,7 +65,7 @@ fn general<const B: usize>(e: usize, b: usize, panel: &mut [f64], C: &mut [f64],
         }
         let (done, rest) = panel.split_at_mut(end * B * N);
         let done = &done[first * B * N..];
-        // At most so many bodies in a panel.
+        // A panel has at most this many bodies.
         let heads: [&[f64]; PANEL] = std::array::from_fn(|k| &done[(k * B * N).min(done.len())..((k + 1) * B * N).min(done.len())]);
         let heads = &heads[..end - first];
         let rest = &mut rest[..(e - end) * B * N];
@@ -82,7 +81,8 @@ fn general<const B: usize>(e: usize, b: usize, panel: &mut [f64], C: &mut [f64],
     }
 }
 
-/// Takes the columns of eliminated bodies, `heads`, off the columns from `first` on, which hold their rows from `above` on.
+/// Subtracts the contributions of eliminated bodies, whose columns are `heads`, from the columns from `first` on, which are stored from row
+/// `above` on.
 fn update<const B: usize>(heads: &[&[f64]], N: usize, first: usize, above: usize, width: usize, columns: &mut [f64], parallel: bool) {
     let count = columns.len() / width;
     if parallel && count > 1 && count * (N - first) * heads.len() * B > 2 * GRAIN {
@@ -103,7 +103,7 @@ fn update<const B: usize>(heads: &[&[f64]], N: usize, first: usize, above: usize
     }
 }
 
-/// The columns of body `k` divided by the roots of their pivots, one after the other.
+/// Divides the columns of body `k` by the square roots of their pivots, one after the other.
 #[inline(always)]
 fn pivot<const B: usize>(k: usize, N: usize, head: &mut [f64], scale: &[[f64; 2]]) {
     let limit = scale[k].map(|s| ZERO_PIVOT * s);
@@ -119,7 +119,7 @@ fn pivot<const B: usize>(k: usize, N: usize, head: &mut [f64], scale: &[[f64; 2]
             }
             col[c] = inv;
         } else {
-            // Not a number counts as zero too: it shows in the right-hand side.
+            // NaN counts as zero too: it appears in the right-hand side.
             col[c] = if threshold > 0.0 { 1.0 / threshold.sqrt() } else { 0.0 };
             col[c + 1..N].fill(0.0);
         }
@@ -215,7 +215,7 @@ fn backward_run<const B: usize>(e: usize, b: usize, panel: &[f64], f: &mut [f64]
         let head = &panel[k * B * N..(k + 1) * B * N];
         let (own, below) = f[k * B..N].split_at_mut(B);
         let columns: [&[f64]; B] = std::array::from_fn(|j| &head[j * N + (k + 1) * B..j * N + N]);
-        // Sums over the rows below, all columns at once: their chains of additions run beside each other.
+        // Sums over the rows below, for all columns at once: the chains of additions run in parallel.
         let mut t: [f64; B] = std::array::from_fn(|j| own[j]);
         for r in 0..N - (k + 1) * B {
             let x = below[r];
@@ -234,15 +234,15 @@ fn backward_run<const B: usize>(e: usize, b: usize, panel: &[f64], f: &mut [f64]
     }
 }
 
-/// Where the blocks of a front go: panel and remaining block with their sizes.
+/// Destination of the blocks of a front: panel and remaining block with their sizes.
 pub struct FrontMut<'a> {
     /// Bodies to eliminate.
     pub e: usize,
-    /// Bodies that stay.
+    /// Bodies that remain.
     pub b: usize,
     /// Columns to eliminate.
     pub panel: &'a mut [f64],
-    /// The block that stays.
+    /// The remaining block.
     pub C: &'a mut [f64],
 }
 
@@ -279,7 +279,7 @@ impl FrontMut<'_> {
         }
     }
 
-    /// Adds a block of coordinates, column by column.
+    /// Adds a coordinate block, column by column.
     #[inline(always)]
     pub fn add_block<const B: usize>(&mut self, p: usize, q: usize, block: &[[f64; B]; B]) {
         for c in 0..B {
@@ -290,7 +290,7 @@ impl FrontMut<'_> {
         }
     }
 
-    /// Adds what a child left, through the places `slots` of its bodies in this front.
+    /// Adds the remaining block of a child, at the places `slots` of its bodies in this front.
     #[inline(always)]
     pub fn add_child<const B: usize>(&mut self, slots: &[u32], C: &[f64]) {
         let m = B * slots.len();
@@ -342,12 +342,12 @@ mod tests {
     #[test]
     fn fronts_of_all_shapes_solve_their_system() {
         for (e, b) in [(1, 0), (1, 1), (1, 2), (1, 4), (2, 0), (2, 3), (4, 1), (5, 0), (9, 2), (4, 6)] {
-            // Random matrices plus one: conditions of a few thousand.
+            // Random matrices plus one: condition numbers of a few thousand.
             assert!(solves::<6>(e, b) < 1e-12 && solves::<7>(e, b) < 1e-12, "{e} {b}");
         }
     }
 
-    /// Wide fronts give the same bits however they are divided, and the same as one body after the other.
+    /// Wide fronts give bitwise the same result however they are divided, and the same as with one body after the other.
     #[test]
     fn divided_fronts_are_the_same_to_the_bit() {
         for (e, b) in [(7, 5), (20, 13), (27, 0)] {
@@ -374,7 +374,7 @@ mod tests {
 
     #[test]
     fn a_direction_without_inertia_or_row_rests() {
-        // A point mass: nothing holds its rotations but rounding.
+        // A point mass: its rotational pivots contain only rounding.
         let mut panel = vec![0.0; 36];
         for k in 0..3 {
             panel[7 * k] = 2.0;

@@ -1,36 +1,36 @@
-//! Where the numbers of every node live: offsets into flat arrays, the places of bodies in fronts, and where tasks divide.
+//! Storage layout of the numbers of every node: offsets into flat arrays, the places of bodies in fronts, and the division into tasks.
 //!
-//! All arrays follow the post-order of the tree or the opposite order, so a subtree's part of each is one slice, and two subtrees can be worked
-//! on at the same time without locks. The blocks that fronts leave for their parents live on a stack whose depth is fixed
-//! here; only where two tasks divide do they get separate room.
+//! All arrays follow the post-order of the tree or the opposite order, so that a subtree's part of each is one slice, and two subtrees can
+//! be processed at the same time without locks. The remaining blocks of fronts are passed to their parents on a stack whose size is fixed
+//! here; only where two tasks divide do they have separate storage.
 
 use super::kernel;
 use super::tree::{NONE, Tree};
 use crate::constraint::ConstraintSet;
 
-/// Two children become two tasks where the smaller one has at least this many bodies.
+/// Two children become two tasks if the smaller one has at least this many bodies.
 pub const TASK: usize = 128;
 
 /// A node of the tree with the places of its numbers.
 #[derive(Clone, Debug)]
 pub struct Front {
-    /// The fronts it joins; [`NONE`] where there is none.
+    /// The fronts it joins; [`NONE`] for a missing one.
     pub children: [usize; 2],
     /// First front of its subtree.
     pub first: usize,
-    /// Bodies it eliminates, and bodies that stay.
+    /// Number of bodies it eliminates.
     pub e: usize,
-    /// Bodies that stay.
+    /// Number of bodies that remain.
     pub b: usize,
     /// First constraint, and one past its last.
     pub constraints: [usize; 2],
-    /// Where the places of its blocks begin in [`Layout::block_slots`].
+    /// First place of its blocks in [`Layout::block_slots`].
     pub blocks: usize,
-    /// Where its places in the parent's front begin in [`Layout::slots`].
+    /// First of its places in the parent's front in [`Layout::slots`].
     pub slots: usize,
     /// The front above; [`NONE`] for the root.
     pub parent: usize,
-    /// Where its remaining block lies on the stack.
+    /// Position of its remaining block on the stack.
     pub stack: usize,
     /// Bodies of its subtree.
     pub bodies: usize,
@@ -38,15 +38,15 @@ pub struct Front {
     pub divides: bool,
     /// Whether some front of its subtree divides.
     pub divided: bool,
-    /// Whether its elimination is divided itself.
+    /// Whether its elimination is itself divided.
     pub large: bool,
-    /// Levels below and including it.
+    /// Number of levels from the leaves up to this one.
     pub levels: usize,
 }
 
-/// Starts of one front's parts in the flat arrays; the next front's starts are its ends. Panels and Jacobian, most of all
-/// numbers, stand in the opposite order: the next front's entry is the start, its own the end. Every round reads them first on
-/// its way down, from the last front to the first, and memory is fastest in ascending order.
+/// Starts of one front's parts in the flat arrays; the next front's starts are its ends. Panels and Jacobian, the bulk of the numbers, are
+/// stored in the opposite order: the next front's entry is the start, its own entry the end. Every pass down reads them first, from the
+/// last front to the first, and memory access is fastest in ascending order.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct At {
     /// Columns to eliminate; its end.
@@ -78,7 +78,7 @@ pub struct Layout {
     pub elements: Vec<[u8; 2]>,
     /// Size of the stack.
     pub stack: usize,
-    /// Whether any front divides, or is divided itself.
+    /// Whether any front divides into tasks, or its elimination is divided.
     pub divides: bool,
 }
 
@@ -89,7 +89,7 @@ impl Layout {
         let mut at = vec![At::default()];
         let (mut slots, mut block_slots) = (Vec::new(), Vec::new());
         let mut bodies: Vec<usize> = Vec::with_capacity(tree.nodes.len());
-        // Place of a body in a front: own bodies first, then those that stay, both ascending.
+        // Place of a body in a front: own bodies first, then the remaining ones, both ascending.
         let place = |k: usize, p: usize| {
             let n = &tree.nodes[k];
             if n.own.contains(&p) { p - n.own.start } else { n.own.len() + n.boundary.partition_point(|&x| x < p) }
@@ -133,7 +133,7 @@ impl Layout {
                 body: last.body + e,
             });
         }
-        // So far these two are counted from the first front on.
+        // Up to here these two are counted from the first front.
         let [panels, values] = at.last().map_or([0; 2], |a| [a.panel, a.value]);
         at.iter_mut().for_each(|a| (a.panel, a.value) = (panels - a.panel, values - a.value));
         for (k, n) in tree.nodes.iter().enumerate() {
@@ -151,13 +151,13 @@ impl Layout {
         layout
     }
 
-    /// What a front leaves on the stack.
+    /// Size of the remaining block of a front on the stack.
     pub fn left<const B: usize>(&self, k: usize) -> usize {
         (B * self.fronts[k].b).pow(2)
     }
 
     fn place_on_stack<const B: usize>(&mut self) {
-        // Room that each subtree needs: its result, then that of its children, one after the other unless they divide.
+        // Space that each subtree needs: its result, then that of its children, one after the other unless they divide.
         let mut need = vec![0; self.fronts.len()];
         for k in 0..self.fronts.len() {
             let [l, r] = self.fronts[k].children;
@@ -183,8 +183,8 @@ impl Layout {
         self.stack = need.last().copied().unwrap_or(0);
     }
 
-    /// Multiply-adds of one factorisation with the penalty terms, those of them that remain one after the other where the front is divided
-    /// itself, and multiply-adds of one solve.
+    /// Multiply-adds of one factorisation with the penalty terms, the part of them that remains sequential if the elimination of the front
+    /// is divided, and multiply-adds of one solve.
     pub fn flops<const B: usize>(&self, set: &ConstraintSet, k: usize) -> [f64; 3] {
         let f = &self.fronts[k];
         let (e, n) = (B * f.e, B * (f.e + f.b));
@@ -199,11 +199,11 @@ impl Layout {
         [(factor + penalty) as f64, (if f.large { path } else { factor } + penalty) as f64, solve as f64]
     }
 
-    /// Passes down and up of a usual acceleration, for counts of work.
+    /// Passes down and up of a typical acceleration solve, for operation counts.
     pub const ROUNDS: usize = 4;
 
-    /// Multiply-adds of one acceleration with its factorisation: of all fronts, and along the heaviest path from a leaf to the root,
-    /// where there are as many processors as can be used.
+    /// Multiply-adds of one acceleration with its factorisation: of all fronts, and along the heaviest path from a leaf to the root with an
+    /// unlimited number of processors.
     pub fn critical_path<const B: usize>(&self, set: &ConstraintSet) -> [f64; 2] {
         let mut path = vec![0.0_f64; self.fronts.len()];
         let mut all = 0.0;

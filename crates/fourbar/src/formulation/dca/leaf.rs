@@ -1,9 +1,9 @@
-//! The single body: its mass, its right-hand side, its columns of the Jacobian, with six or seven coordinates.
+//! The single body: its mass, its right-hand side and its columns of the Jacobian, with six or seven coordinates.
 //!
-//! Six are the twist (linear in the world, angular in body axes). Seven are the position and Euler parameters of
-//! [Malczyk12, Eqs. (1)-(8)]: `T = blkdiag(I, 2 G(p))`, mass `T^T M T`, rows `Phi_q T`, and one row `2 p^T p_ddot =
-//! -2 p_dot^T p_dot` per body with its own multiplier. `[G; p^T]` is orthogonal, so both lead to the same iterates; six
-//! are faster and the default, seven are kept for comparison with the paper.
+//! Six are the twist (linear in the world, angular in body axes). Seven are the position and Euler parameters of [Malczyk12, Eqs. (1)-(8)]:
+//! `T = blkdiag(I, 2 G(p))`, mass `T^T M T`, rows `Phi_q T`, and one row `2 p^T p_ddot = -2 p_dot^T p_dot` per body with its own
+//! multiplier. `[G; p^T]` is orthogonal, so that both lead to the same iterates; six are faster and the default, seven serve for comparison
+//! with the paper.
 
 use super::kernel::FrontMut;
 use super::sweep::{Job, Load, Shared};
@@ -12,7 +12,7 @@ use crate::state::{Pose, Twist, Wrench};
 use fourbar_math::so3;
 use nalgebra::{Matrix3, Matrix3x4, Vector3};
 
-/// Mass and inertia of a body, kept together in the order of the tree.
+/// Mass and inertia of a body, stored in the order of the tree.
 #[derive(Clone, Copy, Debug)]
 pub struct Inertia {
     /// Mass.
@@ -39,7 +39,7 @@ pub fn from_velocity<const B: usize>(q: &Pose, v: &Twist) -> [f64; B] {
     if B == 6 {
         x[3..].copy_from_slice(v.w.as_slice());
     } else {
-        // G G^T is the unit matrix, and 2 G was requested.
+        // G G^T is the unit matrix; the factor here is for 2 G.
         x[3..].copy_from_slice((twice_G(&q.A).transpose() * v.w * 0.25).as_slice());
     }
     x
@@ -126,7 +126,7 @@ pub fn load<const B: usize>(s: &Shared<'_>, first: usize, Q: &mut [f64], norm: &
     }
 }
 
-/// `Q - M x`, and the row of the normalisation, into the first places of a front's right-hand side.
+/// `Q - M x`, and the normalisation row, into the first places of a front's right-hand side.
 #[inline(always)]
 pub fn residual<const B: usize>(s: &Shared<'_>, first: usize, Q: &[f64], x: &[f64], norm: &[[f64; 2]], f: &mut [f64]) {
     for (i, ((Q, x), f)) in Q.chunks_exact(B).zip(x.chunks_exact(B)).zip(f.chunks_exact_mut(B)).enumerate() {
@@ -157,7 +157,7 @@ pub fn normalise<const B: usize>(s: &Shared<'_>, first: usize, f: &[f64], norm: 
     }
 }
 
-/// Masses of own bodies, into their diagonal blocks.
+/// Adds the masses of own bodies to their diagonal blocks.
 #[inline(always)]
 pub fn mass<const B: usize>(s: &Shared<'_>, first: usize, e: usize, front: &mut FrontMut<'_>, scale: &mut [[f64; 2]]) {
     for i in 0..e {

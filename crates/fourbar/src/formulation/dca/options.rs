@@ -1,11 +1,11 @@
-//! Options of the formulation: how constraints are kept, penalties, tolerances.
+//! Options of the formulation: treatment of constraint drift, penalties, tolerances.
 
 use super::solver::Settings;
 use crate::diagnostic::Diagnostic;
 use crate::settings::{FIRST_STEP, OptionInfo, Study, TAU};
 use crate::settings::{positive, tau, word};
 
-/// The options there are, each with what it does.
+/// The available options, each with its effect.
 pub const KEYS: &[OptionInfo] = &[
     OptionInfo::new("projection", "step, stabilised or none"),
     OptionInfo::new("stages", "auto, project or plain: whether stages of a step are projected"),
@@ -22,12 +22,12 @@ pub const KEYS: &[OptionInfo] = &[
     TAU,
 ];
 
-/// How drift off the constraints is kept away.
+/// Treatment of constraint drift.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Projection {
-    /// Not at all.
+    /// None.
     None,
-    /// Rows are pulled back by `2 Omega mu Phi_dot + Omega^2 Phi`.
+    /// Baumgarte terms `2 Omega mu Phi_dot + Omega^2 Phi` in the rows.
     Stabilised,
     /// Positions and velocities are projected after every step.
     Step,
@@ -36,7 +36,7 @@ pub enum Projection {
 /// Whether the stages of a step are projected too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stages {
-    /// Where redundancy depends on the geometry.
+    /// If redundancy depends on the geometry.
     Auto,
     /// Always.
     Project,
@@ -55,7 +55,7 @@ pub struct Options {
     pub stages: Stages,
     /// Coordinates per body.
     pub seven: bool,
-    /// Time that weighs velocity errors against position errors.
+    /// Time that scales velocity errors relative to position errors.
     pub tau: f64,
 }
 
@@ -75,7 +75,7 @@ impl Options {
         settings.parallel = word(options, "parallel", &[("yes", true), ("no", false)])?;
         let projection =
             word(options, "projection", &[("step", Projection::Step), ("none", Projection::None), ("stabilised", Projection::Stabilised)])?;
-        // [Malczyk12, section 4.1]: both are one.
+        // [Malczyk12, section 4.1]: the default of both is one.
         let (Omega, mu) = (positive(options, "Omega")?.unwrap_or(1.0), positive(options, "mu")?.unwrap_or(1.0));
         if projection == Projection::Stabilised {
             settings.stabilise = [2.0 * Omega * mu, Omega * Omega];

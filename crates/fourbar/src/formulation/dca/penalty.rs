@@ -1,18 +1,18 @@
-//! The penalty of every row: one size per connected part of the mechanism, one weight per kind of row.
+//! The penalty of every row: one magnitude per connected part of the mechanism, one weight per kind of row.
 //!
-//! `alpha_r = c w_r` with `w_r = 1/|reaction of a unit multiplier|^2`, torques divided by the characteristic length, so that
-//! the limit of the iteration is the reaction of least norm. The size must stay well above `m n^2`, or long chains converge
-//! slowly, and well below `m / eps`, or rounding shows: `c = min(1e5 m_part max(1, n/1000), 1e-3 m_min / eps)`.
+//! `alpha_r = c w_r` with `w_r = 1/|reaction of a unit multiplier|^2`, torques divided by the characteristic length, so that the limit of
+//! the iteration is the reaction of least norm. The magnitude `c` must stay well above `m n^2`, or long chains converge slowly, and well
+//! below `m / eps`, or rounding becomes visible: `c = min(1e5 m_part max(1, n/1000), 1e-3 m_min / eps)`.
 
 use crate::constraint::ConstraintSet;
 use crate::model::Model;
 use crate::state::Pose;
 use crate::topology::Groups;
 
-/// Penalty in masses of the part.
+/// Penalty in multiples of the mass of the part.
 const KAPPA: f64 = 1e5;
 
-/// Penalties of rows, and of the normalisation of Euler parameters by body.
+/// Penalties of rows, and of the normalisation of Euler parameters of each body.
 pub struct Penalty {
     /// By row of the set.
     pub rows: Vec<f64>,
@@ -20,7 +20,7 @@ pub struct Penalty {
     pub bodies: Vec<f64>,
 }
 
-/// Which connected part of the mechanism each body belongs to, by its smallest body; ground joins nothing.
+/// The connected part of the mechanism of each body, identified by its smallest body; ground connects nothing.
 fn parts(set: &ConstraintSet, n: usize) -> Vec<usize> {
     let mut groups = Groups::new(n);
     for c in 0..set.list.len() {
@@ -47,7 +47,7 @@ pub fn weights(model: &Model, set: &ConstraintSet, q: &[Pose]) -> Vec<f64> {
                 force = force.max(g[..3].iter().map(|x| x * x).sum());
                 torque = torque.max(g[3..].iter().map(|x| x * x).sum::<f64>() / (model.length * model.length));
             }
-            // A row with a force is measured by it: its torque depends on the point of reference.
+            // A row that contains a force is scaled by it, since its torque depends on the point of reference.
             let size = if force > 1e-12 * torque { force } else { torque };
             if size > 0.0 {
                 w[first + k] = 1.0 / size;
@@ -58,7 +58,7 @@ pub fn weights(model: &Model, set: &ConstraintSet, q: &[Pose]) -> Vec<f64> {
 }
 
 impl Penalty {
-    /// Penalties by scaling, or `fixed` on every row.
+    /// Penalties by scaling, or the value `fixed` on every row.
     pub fn new(model: &Model, set: &ConstraintSet, q: &[Pose], fixed: Option<f64>) -> Self {
         let n = model.bodies.len();
         if let Some(alpha) = fixed {

@@ -1,35 +1,36 @@
 //! Multipliers to the accuracy of the data, where outputs, friction or drives need them.
 //!
-//! The iteration of the solver ends on accelerations. A mode of the rows with singular value `s` shrinks by
-//! `1/(1 + alpha s^2/m)` a round, and in badly conditioned loops some modes are so weak that the accelerations rest long
-//! before the multipliers do. What is left of the rows, `r2 = gamma - Phi_q a`, is therefore solved for by conjugate gradients,
+//! The iteration of the solver ends when the accelerations have converged. A mode of the rows with singular value `s` shrinks by
+//! `1/(1 + alpha s^2/m)` per round, and in ill-conditioned loops some modes are so weak that the accelerations converge long before the
+//! multipliers. The remaining residual of the rows, `r2 = gamma - Phi_q a`, is therefore eliminated by conjugate gradients,
 //!
 //! ```text
 //! A y = D^1/2 r2     A = D^1/2 Phi_q K^-1 Phi_q^T D^1/2     da = K^-1 Phi_q^T D^1/2 y     dlambda = D Phi_q da - D^1/2 y
 //! ```
 //!
-//! whose matrix has all eigenvalues `theta = alpha s^2/(m + alpha s^2)` of ordinary modes near one: there are as many rounds as weak
-//! modes, each a pass up and down with the factors at hand. Modes of dependent rows have `theta = 0` and are left alone.
+//! whose matrix has eigenvalues `theta = alpha s^2/(m + alpha s^2)`, which are near one for ordinary modes: there are as many rounds as
+//! weak modes, each a pass up and down with the existing factors. Modes of dependent rows have `theta = 0` and are not changed.
 //!
-//! Rounding of the data acts on a multiplier like an error of the rows divided by `theta`. This is what the result says: how
-//! well the multipliers are known, and in which joints they are known worst.
+//! Rounding of the data affects a multiplier like an error of the rows divided by `theta`. The result reports this: the accuracy of the
+//! multipliers, and the joints in which it is lowest.
 
 use super::solver::{Solver, State};
 use super::sweep::Job;
 use crate::motion::{DATA, largest_force};
 use crate::state::Twist;
 
-/// Most rounds of conjugate gradients in one solve, and most solves: each starts from residuals evaluated again.
+/// Maximum number of conjugate gradient rounds in one solve, and of solves: each starts from newly evaluated residuals.
 const ROUNDS: usize = 60;
 const SOLVES: usize = 4;
-/// Modes at or below this belong to dependent rows: rounding of `p - A p`, and singular values of 1e-8 that the rank counts as zero.
+/// Modes at or below this belong to dependent rows: this covers rounding of `p - A p`, and singular values of 1e-8, which count as zero in
+/// the rank.
 const LOST: f64 = 1e-11;
-/// Multipliers that change by less than this share rest.
+/// Multipliers have converged if their relative change is below this.
 const REST: f64 = 1e-12;
-/// Residuals below this multiple of what a row is summed up from are rounding.
+/// Residuals below this multiple of the terms of a row are rounding.
 const ROUNDING: f64 = 4.0 * f64::EPSILON;
 
-/// How well multipliers are known.
+/// Accuracy of multipliers.
 #[derive(Clone, Debug, Default)]
 pub struct Known {
     /// Estimated error relative to all multipliers, in the metric of the penalties.
@@ -38,7 +39,7 @@ pub struct Known {
     pub rounds: usize,
 }
 
-/// Workspace of the refinement; by row, but for the solution.
+/// Workspace of the refinement; by row, except for the solution.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Workspace {
     r2: Vec<f64>,
@@ -47,7 +48,7 @@ pub(super) struct Workspace {
     p: Vec<f64>,
     y: Vec<f64>,
     root: Vec<f64>,
-    /// The weakest mode met, in multipliers over the roots of their penalties.
+    /// The weakest mode found, as multipliers over the square roots of their penalties.
     weakest: Vec<f64>,
 }
 
@@ -73,7 +74,7 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
 impl<const B: usize> Solver<'_, B> {
     const ROWS: Job = Job { rows_only: true, ..Self::AGAIN };
 
-    /// The last change of the multipliers relative to themselves, in the metric of the penalties.
+    /// The last change of the multipliers relative to their size, in the metric of the penalties.
     pub(super) fn unrest(&self) -> f64 {
         let (mut change, mut size) = (0.0, 0.0);
         for ((r, l), a) in self.r2.iter().zip(&self.lambda).zip(&self.alpha) {
@@ -83,7 +84,7 @@ impl<const B: usize> Solver<'_, B> {
         if change == 0.0 { 0.0 } else { (change / size).sqrt() }
     }
 
-    /// Refines accelerations and multipliers of the last acceleration solve, which must have used factors of its own pose.
+    /// Refines accelerations and multipliers of the last acceleration solve, which must have used the factors of its pose.
     pub fn refine(&mut self, s: &State<'_>, a: &mut [Twist]) -> Known {
         let mut known = Known::default();
         let scale = self.row_scale(s, a);
@@ -95,7 +96,7 @@ impl<const B: usize> Solver<'_, B> {
             let (rounds, theta) = self.correct(s, ROUNDING * scale);
             known.rounds += rounds;
             weakest = f64::min(weakest, theta);
-            // A pass of the plain iteration sees what rounding left of both residuals.
+            // A pass of the plain iteration reduces the rounding errors of both residuals.
             let changed = self.changed();
             self.up(s, &Self::AGAIN);
             self.down(s, false);
@@ -107,12 +108,12 @@ impl<const B: usize> Solver<'_, B> {
         let size = self.lambda.iter().zip(&self.alpha).map(|(l, a)| l * l / a).sum::<f64>().sqrt();
         let softest = self.alpha.iter().fold(f64::INFINITY, |m, a| m.min(*a));
         let size = size.max(largest_force(self.model, a) / softest.sqrt());
-        // Where no mode is weak there is nothing to say.
+        // No estimate where no mode is weak.
         known.error = if weakest < 1.0 { DATA * scale / (weakest * size) } else { 0.0 };
         known
     }
 
-    /// Norm of what the rows are summed up from, weighed by the roots of the penalties.
+    /// Norm of the terms of the rows, weighted by the square roots of the penalties.
     fn row_scale(&self, s: &State<'_>, a: &[Twist]) -> f64 {
         let mut sum = 0.0;
         for c in 0..self.set.list.len() {
@@ -130,7 +131,7 @@ impl<const B: usize> Solver<'_, B> {
         sum.sqrt()
     }
 
-    /// One solve by conjugate gradients down to residuals of `noise`; rounds, and the smallest `theta` met.
+    /// One solve by conjugate gradients down to residuals of size `noise`; returns the rounds and the smallest `theta` found.
     fn correct(&mut self, s: &State<'_>, noise: f64) -> (usize, f64) {
         let mut w = std::mem::take(&mut self.refining);
         w.r2.copy_from_slice(&self.r2);
@@ -149,7 +150,7 @@ impl<const B: usize> Solver<'_, B> {
             }
             self.up(s, &Self::ROWS);
             self.down(s, true);
-            // The slot holds D^-1/2 (p - A p) now.
+            // The slot now contains D^-1/2 (p - A p).
             let (mut pp, mut pAp) = (0.0, 0.0);
             for ((slot, p), root) in self.r2.iter_mut().zip(&w.p).zip(&w.root) {
                 let Ap = p - *slot * root;
@@ -161,7 +162,7 @@ impl<const B: usize> Solver<'_, B> {
             if theta.is_nan() || theta <= LOST {
                 break;
             }
-            // Near rounding a direction mixes modes of dependent rows with others, and says nothing.
+            // Near rounding a direction mixes modes of dependent rows with others, and gives no information.
             if rr > 1e4 * noise * noise && theta < smallest {
                 smallest = theta;
                 w.weakest.copy_from_slice(&w.p);
@@ -178,7 +179,7 @@ impl<const B: usize> Solver<'_, B> {
             }
             rr = next;
         }
-        // da and dlambda of y: forces balance whatever y is.
+        // da and dlambda from y: the force balance holds for any y.
         self.x.copy_from_slice(&w.x);
         if rounds > 0 {
             for ((slot, y), root) in self.r2.iter_mut().zip(&w.y).zip(&w.root) {
@@ -201,14 +202,14 @@ impl<const B: usize> Solver<'_, B> {
         (rounds, smallest)
     }
 
-    /// The change of the multipliers by the last correction relative to themselves, in the metric of the penalties.
+    /// The change of the multipliers in the last correction relative to their size, in the metric of the penalties.
     fn changed(&self) -> f64 {
         let size: f64 = self.lambda.iter().zip(&self.alpha).map(|(l, a)| l * l / a).sum();
         let change = dot(&self.refining.p, &self.refining.p);
         if change == 0.0 { 0.0 } else { (change / size).sqrt() }
     }
 
-    /// Names of the elements that the weakest mode of the last refinement loads.
+    /// Names of the elements that are loaded by the weakest mode of the last refinement.
     pub fn weakest(&self) -> Vec<String> {
         self.set.touched(|r| self.refining.weakest[r].abs())
     }

@@ -1,16 +1,16 @@
 //! Accelerations, multipliers and projections of a mechanism by divide and conquer with an augmented Lagrangian.
 //!
-//! Solved is `M a + Phi_q^T lambda = Q`, `Phi_q a = gamma` through `K = M + Phi_q^T D Phi_q` with `D = diag(alpha)`, which the
-//! tree factors without ever forming it. The iteration of [Malczyk12, Eqs. (33)-(40)] is run on residuals,
+//! Solves `M a + Phi_q^T lambda = Q`, `Phi_q a = gamma` by means of `K = M + Phi_q^T D Phi_q` with `D = diag(alpha)`, which the tree
+//! factors without forming it. The iteration of [Malczyk12, Eqs. (33)-(40)] is applied to residuals,
 //!
 //! ```text
 //! r1 = Q - M a - Phi_q^T lambda     r2 = gamma - Phi_q a
 //! da = K^-1 (r1 + Phi_q^T D r2)     lambda += D (Phi_q da - r2)     a += da
 //! ```
 //!
-//! which is the same in exact arithmetic; with the whole right-hand side again and again, as printed, an error of
-//! `eps alpha / m` would stay. Redundant rows need no care: multipliers start from zero and end at the ones of least norm.
-//! Projections [Malczyk12, section 3] run the same iteration with other residuals.
+//! which is equivalent in exact arithmetic; with the whole right-hand side in every iteration, as printed, an error of `eps alpha / m`
+//! would remain. Redundant rows need no special treatment: multipliers start from zero and converge to those of least norm. Projections
+//! [Malczyk12, section 3] run the same iteration with other residuals.
 
 use super::layout::{Layout, TASK};
 use super::leaf::{self, Inertia};
@@ -29,11 +29,11 @@ use nalgebra::Vector3;
 /// Settings of the iteration.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {
-    /// Penalty on every row; by scaling where `None`.
+    /// Penalty on every row; `None`: by scaling.
     pub alpha: Option<f64>,
-    /// Most iterations of one solve.
+    /// Maximum number of iterations in one solve.
     pub iterations: usize,
-    /// Relative change of accelerations at which iterations end; also where the next round is sure to stay far below it.
+    /// Relative change of accelerations at which the iteration ends; it also ends if the next round is expected to be far below it.
     pub eps_a: f64,
     /// Change of positions, in characteristic lengths, at which their projection ends.
     pub eps_p: f64,
@@ -41,8 +41,8 @@ pub struct Settings {
     pub eps_v: f64,
     /// Baumgarte stabilisation `[2 Omega mu, Omega^2]`.
     pub stabilise: [f64; 2],
-    /// Bodies from which subtrees run as tasks at the same time, in mechanisms of at least four times as many: at 300 bodies
-    /// threads gained nothing.
+    /// Minimum number of bodies of subtrees that run as parallel tasks, in mechanisms of at least four times as many: at 300 bodies threads
+    /// gave no improvement.
     pub task: usize,
     /// Whether threads may be used at all.
     pub parallel: bool,
@@ -63,13 +63,13 @@ pub struct Counts {
     pub accelerations: usize,
     /// Iterations of accelerations.
     pub iterations: usize,
-    /// Most iterations of one acceleration.
+    /// Largest number of iterations of one acceleration solve.
     pub most: usize,
-    /// Acceleration solves that stopped above 1e-8: near a singular position.
+    /// Acceleration solves that ended with a change above 1e-8: near a singular position.
     pub unfinished: usize,
-    /// Steps of Aitken for slow modes.
+    /// Aitken extrapolations for slow modes.
     pub leaps: usize,
-    /// Rounds of conjugate gradients for multipliers.
+    /// Conjugate gradient rounds for multipliers.
     pub refined: usize,
     /// Position projections and their passes.
     pub positions: [usize; 2],
@@ -78,45 +78,44 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// As plain numbers, to be saved.
+    /// As an array of numbers, for saving.
     pub fn save(&self) -> [usize; 11] {
         let Self { factorisations, accelerations, iterations, most, unfinished, leaps, refined, positions: p, velocities: v } = *self;
         [factorisations, accelerations, iterations, most, unfinished, leaps, p[0], p[1], v[0], v[1], refined]
     }
 
-    /// From what [`Counts::save`] gave.
+    /// From the result of [`Counts::save`].
     pub fn restored(saved: [usize; 11]) -> Self {
         let [factorisations, accelerations, iterations, most, unfinished, leaps, p0, p1, v0, v1, refined] = saved;
         Self { factorisations, accelerations, iterations, most, unfinished, leaps, refined, positions: [p0, p1], velocities: [v0, v1] }
     }
 }
 
-/// How a solve ended.
+/// Result of a solve.
 #[derive(Clone, Copy, Debug)]
 pub struct Ended {
     /// Iterations.
     pub iterations: usize,
-    /// Last change, relative.
+    /// Last relative change.
     pub change: f64,
 }
 
-/// Rounds of accelerations and friction loads, at most.
+/// Maximum number of rounds between accelerations and friction loads.
 const ROUNDS: usize = 20;
 /// Above this relative change after the last iteration a position counts as near-singular.
 pub const UNFINISHED: f64 = 1e-8;
 
-/// A round ends the iteration if its change, and the one that is expected of the next round, are below these multiples of the
-/// tolerance.
+/// A round ends the iteration if its change, and the expected change of the next round, are below these multiples of the tolerance.
 const NEXT: [f64; 2] = [1e3, 0.1];
 
-/// Where friction or drives need multipliers whose last change was above this, they are refined.
+/// If friction or drives need multipliers whose last change was above this, these are refined.
 const UNREST: f64 = 1e-8;
 
-/// Ratios of increments between which one slow mode is taken to its limit; beyond, the row counts as dependent.
+/// Range of the ratio of increments in which one slow mode is extrapolated to its limit; above it, the row counts as dependent.
 const SLOW_MODE: f64 = 0.2;
 const LOST_MODE: f64 = 0.999;
 
-/// Whether another round would change nothing, seen from the last two changes.
+/// Whether another round would have no effect, estimated from the last two changes.
 fn needless(change: f64, last: f64, eps: f64) -> bool {
     change <= NEXT[0] * eps && change * change <= NEXT[1] * eps * last
 }
@@ -139,10 +138,10 @@ pub struct Solver<'m, const B: usize = 6> {
     pub alpha: Vec<f64>,
     alpha_norm: Vec<f64>,
     inertia: Vec<Inertia>,
-    /// Pose of the factors; valid where `factored`.
+    /// Pose of the factors; valid if `factored`.
     at: Vec<Pose>,
     factored: bool,
-    /// Whether the Jacobian is that of the same pose.
+    /// Whether the Jacobian belongs to the same pose.
     G_fits: bool,
     /// Written by passes, see [`Work`].
     panel: Vec<f64>,
@@ -150,7 +149,7 @@ pub struct Solver<'m, const B: usize = 6> {
     scale: Vec<[f64; 2]>,
     G: Vec<f64>,
     pub(super) r2: Vec<f64>,
-    /// Residuals before the last pass down; written where iterations are slow.
+    /// Residuals before the last pass down; written if the iteration is slow.
     before: Vec<f64>,
     /// Multipliers of the last solve, rows in the order of `set`.
     pub lambda: Vec<f64>,
@@ -167,7 +166,7 @@ pub struct Solver<'m, const B: usize = 6> {
     pub(super) refining: Workspace,
 }
 
-/// The state a solve reads.
+/// The state used in a solve.
 #[derive(Clone, Copy)]
 pub struct State<'a> {
     /// Time.
@@ -178,17 +177,17 @@ pub struct State<'a> {
     pub v: &'a [Twist],
     /// Counted angles.
     pub turns: &'a [f64],
-    /// Inputs and states; needed for accelerations alone.
+    /// Inputs and states; needed for accelerations only.
     pub z: &'a [f64],
 }
 
 impl<'m, const B: usize> Solver<'m, B> {
-    /// The solver of a model; penalties are weighed at pose `q`.
+    /// The solver of a model; the penalty weights are computed at pose `q`.
     pub fn new(model: &'m Model, q: &[Pose], settings: Settings) -> Self {
         Self::of(model, &ConstraintSet::new(model.all_constraints(), |_| false), q, settings)
     }
 
-    /// The same with all constraints laid out already; the solver's own order is that of its tree.
+    /// The same with a given layout of all constraints; the solver reorders them by its tree.
     pub fn of(model: &'m Model, all: &ConstraintSet, q: &[Pose], settings: Settings) -> Self {
         let tree = Tree::new(all, model.moving());
         let set = ConstraintSet::new(tree.constraints.iter().map(|&c| all.list[c].clone()).collect(), |_| false);
@@ -230,7 +229,7 @@ impl<'m, const B: usize> Solver<'m, B> {
         }
     }
 
-    /// Reads and writes of a pass.
+    /// Shared data and workspace of a pass.
     pub(super) fn parts<'a>(&'a mut self, s: &State<'a>) -> (Shared<'a>, Work<'a>) {
         let shared = Shared {
             length: self.model.length,
@@ -285,7 +284,7 @@ impl<'m, const B: usize> Solver<'m, B> {
         shared.down_and_up::<B>(root, &mut work, &[], &Self::AGAIN).checked()
     }
 
-    /// Chooses rows for time `t`. Factors and Jacobian of other rows are void, though the pose may be the same.
+    /// Chooses rows for time `t`. If they change, factors and Jacobian become invalid even at the same pose.
     pub fn choose(&mut self, t: f64) {
         if self.set.choose(t) {
             (self.factored, self.G_fits) = (false, false);
@@ -297,7 +296,7 @@ impl<'m, const B: usize> Solver<'m, B> {
         self.factored && self.at == q
     }
 
-    /// The first pass up of a solve: factors where the pose is new, unless old factors are to be kept.
+    /// The first pass up of a solve: factors if the pose is new, unless old factors are to be kept.
     fn begin(&mut self, s: &State<'_>, load: Load, keep: bool) {
         let factor = !keep && !self.fresh(s.q);
         if factor {
@@ -305,7 +304,7 @@ impl<'m, const B: usize> Solver<'m, B> {
             self.at.copy_from_slice(s.q);
             self.factored = true;
         }
-        // Kept factors may appear beside a Jacobian of another pose.
+        // Kept factors may be combined with a Jacobian of another pose.
         let jacobian = factor || keep || !self.G_fits;
         if jacobian {
             self.G_fits = !keep;
@@ -319,24 +318,24 @@ impl<'m, const B: usize> Solver<'m, B> {
     fn iterate(&mut self, s: &State<'_>, eps: f64, floor: f64) -> Ended {
         let (mut last, mut previous) = (f64::INFINITY, f64::INFINITY);
         for k in 1..=self.settings.iterations {
-            // The first passes remove all quick modes; what is slow after them is one mode near a singular position.
+            // The first passes remove all fast modes; any slow mode after them is a single mode near a singular position.
             let slow = k > 3;
             if slow {
                 self.before.copy_from_slice(&self.r2);
             }
-            // Where one more pass is sure to follow, its way up is taken at once. A usual pass shrinks changes to 1e-4 or less.
+            // If another pass is certain to follow, its way up is included. A typical pass reduces changes to 1e-4 or less.
             let expected = [f64::INFINITY, 1e-4 * last, last * last / previous][k.min(3) - 1];
             let enough = expected <= 10.0 * eps || (k > 2 && needless(expected, last, eps));
             let more = k < self.settings.iterations.min(4) && !enough;
             let size = if more { self.down_and_up(s) } else { self.down(s, false) };
             let change = if size.change == 0.0 { 0.0 } else { size.change / size.size.max(floor) };
-            // From the third round on the ratio of the last two changes tells the next one; where it would be far below, and
-            // this one is small itself, it need not be made. Changes that no longer halve end the iteration only where they
-            // are rounding: slow modes look the same.
+            // From the third round on the ratio of the last two changes predicts the next one; if it would be far below the tolerance, and
+            // the present change is small, the next round is omitted. Changes that no longer halve end the iteration only where they are
+            // rounding errors, since slow modes behave in the same way.
             let needless = k > 2 && needless(change, last, eps);
             let done = change <= eps || needless || (change < 1e-10 && change > 0.5 * last);
             if done || k == self.settings.iterations || change.is_nan() {
-                // What is left, where it is known to be less.
+                // The remaining change, if it is known to be smaller.
                 return Ended { iterations: k, change: if needless { change * change / last } else { change } };
             }
             if slow && change > 0.1 * last {
@@ -350,8 +349,8 @@ impl<'m, const B: usize> Solver<'m, B> {
         Ended { iterations: 0, change: last }
     }
 
-    /// Aitken's step for one slow mode: with the ratio `rho` of the last two increments of the multipliers, all those to come
-    /// sum up to `rho/(1 - rho)` times the last one.
+    /// Aitken extrapolation of one slow mode: with the ratio `rho` of the last two increments of the multipliers, the sum of all following
+    /// ones is `rho/(1 - rho)` times the last one.
     fn leap(&mut self) {
         let (mut both, mut old) = (0.0, 0.0);
         for ((r, b), a) in self.r2.iter().zip(&self.before).zip(&self.alpha) {
@@ -374,7 +373,7 @@ impl<'m, const B: usize> Solver<'m, B> {
         self.counts.leaps += 1;
     }
 
-    /// Accelerations into `a`, multipliers into `lambda`. With `keep` the factors of the last pose are used.
+    /// Accelerations into `a`, multipliers into `lambda`. If `keep`, the factors of the last pose are used.
     pub fn accelerate(&mut self, s: &State<'_>, keep: bool, a: &mut [Twist]) -> Ended {
         let mut ended = Ended { iterations: 0, change: 0.0 };
         let mut last = f64::INFINITY;
@@ -384,11 +383,11 @@ impl<'m, const B: usize> Solver<'m, B> {
                 eval::applied(self.model, &x, &mut self.forces);
             }
             self.begin(s, Load::Acceleration, keep);
-            // A mechanism that hardly accelerates is measured by its weight and by what its rows ask for.
+            // For a mechanism with small accelerations the reference is its weight and the right-hand side of its rows.
             let gamma = self.r2.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
             ended = self.iterate(s, self.settings.eps_a, 1e-3 * (gamma + self.model.gravity.norm()));
             self.counts.iterations += ended.iterations;
-            // Friction and the work of drives need the multipliers themselves, which rest later in badly conditioned loops.
+            // Friction and the work of drives need the multipliers themselves, which converge later in ill-conditioned loops.
             if self.by_multipliers && ended.change.is_finite() && self.unrest() > UNREST {
                 self.solution(s.q, a);
                 self.counts.refined += self.refine(s, a).rounds;
@@ -396,7 +395,7 @@ impl<'m, const B: usize> Solver<'m, B> {
             if self.loads.is_empty() {
                 break;
             }
-            // Friction depends on the multipliers: repeated until the loads rest.
+            // Friction depends on the multipliers: repeated until the loads converge.
             let change = self.loads.iterate(&self.set, s.q, &self.lambda, round == 0);
             if load::rest(change, last, round) {
                 break;
@@ -455,7 +454,7 @@ impl<'m, const B: usize> Solver<'m, B> {
         }
     }
 
-    /// Half the logarithm of `det K` at a pose, which is factored there if it is not yet.
+    /// Half the logarithm of `det K` at a pose, which is factored there if necessary.
     pub fn half_log_det(&mut self, t: f64, q: &[Pose]) -> f64 {
         if !self.fresh(q) {
             self.counts.factorisations += 1;
@@ -468,7 +467,7 @@ impl<'m, const B: usize> Solver<'m, B> {
         for (front, at) in self.layout.fronts.iter().zip(&self.layout.at[1..]) {
             let N = B * (front.e + front.b);
             for k in 0..front.e {
-                // Diagonals are stored inverted. A zero represents a direction that nothing at all holds.
+                // Diagonals are stored inverted. A zero stands for a direction without inertia or constraint.
                 let pivots = (k * B..(k + 1) * B).map(|c| self.panel[at.panel + c * N + c]);
                 sum -= elementary::ln(pivots.filter(|x| *x > 0.0).product::<f64>());
             }
@@ -476,13 +475,13 @@ impl<'m, const B: usize> Solver<'m, B> {
         sum
     }
 
-    /// Moves velocities onto the constraints in the metric of the masses; the largest change.
+    /// Projects velocities onto the constraints in the metric of the masses; returns the largest change.
     pub fn project_velocity(&mut self, t: f64, q: &[Pose], turns: &[f64], keep: bool, v: &mut [Twist]) -> Ended {
         let size = v.iter().fold(0.0_f64, |m, v| m.max(v.v.amax()).max(self.model.length * v.w.amax()));
         let ended = {
             let s = State { t, q, v, turns, z: &[] };
             self.begin(&s, Load::Velocity, keep);
-            // A mechanism at rest is measured by a millimetre per second.
+            // The reference speed of a mechanism at rest is 1e-3 characteristic lengths per second.
             self.iterate(&s, self.settings.eps_v, size.max(1e-3 * self.model.length))
         };
         self.counts.velocities[0] += 1;
@@ -493,8 +492,8 @@ impl<'m, const B: usize> Solver<'m, B> {
         ended
     }
 
-    /// Moves positions onto the constraints in the metric of the masses. The factors of the start are kept over the passes,
-    /// rows are evaluated at the current pose. Gives how far it moved, or nothing where it does not converge.
+    /// Projects positions onto the constraints in the metric of the masses. The factors of the start are kept over the passes, rows are
+    /// evaluated at the current pose. Returns the distance, or `None` without convergence.
     pub fn project_position(&mut self, t: f64, turns: &[f64], q: &mut [Pose]) -> Option<f64> {
         let L = self.model.length;
         self.counts.positions[0] += 1;
@@ -518,7 +517,7 @@ impl<'m, const B: usize> Solver<'m, B> {
             if !size.change.is_finite() {
                 return None;
             }
-            // The increments stand in the first places of the fronts.
+            // The increments are stored in the first places of the fronts.
             for (front, at) in self.layout.fronts.iter().zip(&self.layout.at) {
                 for i in 0..front.e {
                     let b = self.tree.order[at.body + i];
@@ -530,7 +529,7 @@ impl<'m, const B: usize> Solver<'m, B> {
             if size.change <= self.settings.eps_p * L.max(1.0) || rounding {
                 return Some(size.size);
             }
-            // Factors of another pose slow the passes down, by about the penalty times the square of the distance.
+            // Factors of another pose slow down the convergence, by about the penalty times the square of the distance.
             stale = pass > 0 && size.change > 0.1 * last && size.change > 1e-12 * L;
             (last, moved) = (size.change, size.size);
         }

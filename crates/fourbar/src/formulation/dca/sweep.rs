@@ -1,8 +1,8 @@
-//! Passes over the tree: up with assembly and factorisation (the assembly of [Malczyk12, section 2]), up with a new
-//! right-hand side, down to the solution (the disassembly). Subtrees run as tasks where they are large enough; what is
-//! added to what never depends on the number of threads, so results agree to the last bit.
+//! Passes over the tree: up with assembly and factorisation (the assembly of [Malczyk12, section 2]), up with a new right-hand side, down
+//! to the solution (the disassembly). Large subtrees run as tasks; the order of additions does not depend on the number of threads, so that
+//! results agree to the last bit.
 //!
-//! Per front: its matrix is the sum of what its children left, the masses of its own bodies and `alpha J^T J` of its rows,
+//! Per front: its matrix is the sum of the remaining blocks of its children, the masses of its own bodies and `alpha J^T J` of its rows,
 //!
 //! ```text
 //! K_ee = L L^T    W = L^-1 K_eb    K_C = K_bb - W^T W          up, once per position
@@ -10,7 +10,7 @@
 //! x_e = L^-T (y - W x_b)                                       down
 //! ```
 //!
-//! which equals [Malczyk12, Eqs. (20)-(32)] by Woodbury's identity, but inverts no block that zero inertia makes singular.
+//! which equals [Malczyk12, Eqs. (20)-(32)] by Woodbury's identity, but inverts no block that becomes singular without inertia.
 
 use super::kernel::{FrontMut, backward, eliminate, forward};
 use super::layout::Layout;
@@ -20,13 +20,13 @@ use crate::constraint::ConstraintSet;
 use crate::state::{Pose, Twist, Wrench};
 use nalgebra::Vector3;
 
-/// Subtrees up to this many bodies are passed down and up at once: their numbers fit into the nearer caches.
+/// Subtrees of up to this many bodies are passed down and up at once: their numbers fit into the nearer caches.
 const TILE: usize = 128;
 
-/// What the rows and bodies are asked for.
+/// Right-hand side of rows and bodies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Load {
-    /// Nothing new: residuals stay as the last pass down left them.
+    /// Unchanged: residuals of the last pass down.
     Keep,
     /// Accelerations: `r2 = gamma`, forces on the bodies.
     Acceleration,
@@ -47,13 +47,13 @@ pub struct Job {
     pub load: Load,
     /// Start from `x = 0`, `lambda = 0`.
     pub reset: bool,
-    /// Leave masses and multipliers out of the right-hand side: only `Phi_q^T D r2`.
+    /// Omit masses and multipliers from the right-hand side: only `Phi_q^T D r2`.
     pub rows_only: bool,
 }
 
-/// What all fronts read and none writes during a pass.
+/// Data that all fronts read and none writes during a pass.
 pub struct Shared<'a> {
-    /// Characteristic length, for sizes of rotations.
+    /// Characteristic length, to scale rotations.
     pub length: f64,
     /// Acceleration of gravity.
     pub gravity: Vector3<f64>,
@@ -73,13 +73,13 @@ pub struct Shared<'a> {
     pub q: &'a [Pose],
     /// Velocities.
     pub v: &'a [Twist],
-    /// Forces of elements, by body; empty where there are only weights.
+    /// Forces of elements, by body; empty if there are only weights.
     pub forces: &'a [Wrench],
     /// Counted angles.
     pub turns: &'a [f64],
     /// Time.
     pub t: f64,
-    /// Baumgarte terms of the rows, `[2 Omega mu, Omega^2]`; zero where positions are projected.
+    /// Baumgarte terms of the rows, `[2 Omega mu, Omega^2]`; zero if positions are projected.
     pub stabilise: [f64; 2],
     /// Whether tasks may run at the same time.
     pub parallel: bool,
@@ -111,7 +111,7 @@ pub struct Work<'a> {
     pub norm: &'a mut [[f64; 2]],
     /// First place of the stack in use.
     pub stack_at: usize,
-    /// Blocks that fronts leave for their parents.
+    /// Remaining blocks of fronts, for their parents.
     pub stack: &'a mut [f64],
 }
 
@@ -122,7 +122,7 @@ pub struct Size {
     pub change: f64,
     /// Of the solution.
     pub size: f64,
-    /// Not a number where any number is not; maxima would hide it.
+    /// NaN if any number is NaN; maxima would hide it.
     pub check: f64,
 }
 
@@ -131,7 +131,7 @@ impl Size {
         Self { change: self.change.max(o.change), size: self.size.max(o.size), check: self.check + o.check }
     }
 
-    /// The largest increment, or what is not a number.
+    /// The same, with the change set to NaN if any number is NaN.
     pub fn checked(self) -> Self {
         if self.check.is_nan() { Self { change: f64::NAN, ..self } } else { self }
     }
@@ -141,7 +141,7 @@ impl<'a> Work<'a> {
     /// The part of the fronts before `m`, and the rest; the stack stays with the first.
     fn split<'b, const B: usize>(&'b mut self, layout: &Layout, m: usize) -> (Work<'b>, Work<'b>) {
         let (a, z, o) = (&layout.at[self.lo], &layout.at[m], &layout.at[self.end]);
-        // Panels and Jacobian stand in the opposite order.
+        // Panels and Jacobian are stored in the opposite order.
         let (panel2, panel) = self.panel.split_at_mut(z.panel - o.panel);
         let (G2, G) = self.G.split_at_mut(z.value - o.value);
         let (f, f2) = self.f.split_at_mut(z.f - a.f);
@@ -173,7 +173,7 @@ impl<'a> Work<'a> {
     }
 }
 
-/// Two tasks, at the same time where that is allowed.
+/// Two tasks, at the same time if that is allowed.
 pub(super) fn both<A: Send, C: Send>(parallel: bool, a: impl FnOnce() -> A + Send, b: impl FnOnce() -> C + Send) -> (A, C) {
     #[cfg(feature = "parallel")]
     if parallel {
@@ -238,7 +238,7 @@ impl Shared<'_> {
         size
     }
 
-    /// A pass down and the next pass up in one, subtree by subtree, while their numbers are at hand.
+    /// A pass down and the next pass up in one, subtree by subtree, while their numbers are in the cache.
     pub fn down_and_up<const B: usize>(&self, k: usize, w: &mut Work<'_>, above: &[f64], job: &Job) -> Size {
         let front = &self.layout.fronts[k];
         if front.bodies <= TILE {
@@ -257,7 +257,7 @@ impl Shared<'_> {
         let mine: &[f64] = own.f;
         if r != NONE {
             let (mut left, mut right) = below.split::<B>(self.layout, l + 1);
-            // The right one first: so the whole pass runs through memory in one direction, as the way down does within a tile.
+            // The right one first: so the whole pass runs through memory in one direction, as the pass down does within a tile.
             let parallel = self.parallel && front.divides;
             let (b, a) =
                 both(parallel, || self.down_and_up::<B>(r, &mut right, mine, job), || self.down_and_up::<B>(l, &mut left, mine, job));
@@ -269,7 +269,7 @@ impl Shared<'_> {
         size
     }
 
-    /// One front on the way up.
+    /// One front of a pass up.
     #[inline]
     pub(super) fn rise<const B: usize>(&self, k: usize, w: &mut Work<'_>, job: &Job) {
         let (layout, base, at, end) = (self.layout, self.layout.at[w.lo], self.layout.at[k], self.layout.at[k + 1]);
@@ -295,7 +295,7 @@ impl Shared<'_> {
             let scales = at.scale - base.scale;
             self.assemble::<B>(k, &mut w.panel[panel.clone()], G, w.scale, scales, base.scale, w.stack, w.stack_at);
         }
-        // Right-hand side: what the children left, the own bodies, the rows.
+        // Right-hand side: contributions of the children, the own bodies and the rows.
         let (below, rest) = w.f.split_at_mut(at.f - base.f);
         let f = &mut rest[..end.f - at.f];
         f.fill(0.0);
@@ -382,14 +382,14 @@ impl Shared<'_> {
         }
     }
 
-    /// `gamma - 2 Omega mu (Phi_q v - nu) - Omega^2 Phi` [Malczyk12, section 2]: the rows are pulled back to zero.
+    /// `gamma - 2 Omega mu (Phi_q v - nu) - Omega^2 Phi` [Malczyk12, section 2]: this drives the rows back to zero.
     fn add_stabilisation<const B: usize>(&self, range: std::ops::Range<usize>, G: &[f64], r2: &mut [f64]) {
         let [rate, value] = self.stabilise;
         self.subtract_rate::<B>(range.clone(), G, rate, r2);
         let mut row = 0;
         for c in range {
             let m = self.set.row_start[c + 1] - self.set.row_start[c];
-            // At most a few rows per element: a fixed buffer holds them.
+            // A fixed buffer is sufficient for the few rows of an element.
             let mut buffer = [0.0; 16];
             let part = &mut buffer[..m.min(16)];
             self.set.residual_in(c..c + 1, self.q, self.turns, self.t, part);
@@ -465,7 +465,7 @@ impl Shared<'_> {
         eliminate::<B>(e, b, panel, C, scale, self.parallel && front.large);
     }
 
-    /// One front on the way down. The parent's solution is `above`, or stands further on in the same range.
+    /// One front of a pass down. The parent's solution is `above`, or is stored further on in the same range.
     #[inline]
     pub(super) fn sink<const B: usize>(&self, k: usize, w: &mut Work<'_>, above: Option<&[f64]>, rows_only: bool) -> Size {
         let (layout, base, at, end) = (self.layout, self.layout.at[w.lo], self.layout.at[k], self.layout.at[k + 1]);
@@ -510,7 +510,7 @@ impl Shared<'_> {
             for _ in 0..blocks {
                 let d = &increments[layout.block_slots[block] as usize];
                 for (r, g) in r2[row..row + m].iter_mut().zip(&G[value..value + m]) {
-                    // Two chains of additions beside each other.
+                    // Two independent chains of additions.
                     let (mut even, mut odd) = (0.0, 0.0);
                     for k in 0..B / 2 {
                         even += g[2 * k] * d[2 * k];

@@ -29,11 +29,11 @@ pub const INTEGRATORS: &[&str] = &["dopri5", "dop853", "rkf45", "rk4", "heun", "
 const STORED: usize = 18;
 const MOVED: usize = 12;
 
-/// Stages that projection moves by less than this share of the characteristic length keep their factors: the rate of the
-/// iteration with factors of another pose is about the penalty times the square of the distance.
+/// Stages that projection moves by less than this fraction of the characteristic length keep their factors: the convergence rate with
+/// factors of another pose is about the penalty times the square of the distance.
 const NEARBY: f64 = 1e-7;
 
-/// Sets the formulation in motion.
+/// Starts the formulation.
 pub fn start<'m>(
     structure: &Structure<'m>,
     study: &Study,
@@ -148,7 +148,7 @@ impl<'m, const B: usize> Dca<'m, B> {
             loads: LeastLoads::new(model, &solver.set, &from.q),
             passages: Passages::new(model.length, model.bodies.len()),
             measure: Massless::new(structure),
-            // Off the constraints redundant rows may come to life and hide a singular position.
+            // Off the constraints, redundant rows may become independent and hide a singular position.
             watched: options.projection == Projection::Step && structure.looped,
             poorly: Poorly::default(),
             nu: vec![0.0; solver.set.rows()],
@@ -176,14 +176,14 @@ impl<'m, const B: usize> Dca<'m, B> {
         self.solver.counts
     }
 
-    /// Takes a state over.
+    /// Reads a state.
     fn unpack(&mut self, y: &[f64]) {
         let (z, y) = y.split_at(self.carried.len());
         self.carried.z.copy_from_slice(z);
         unpack(y, &mut self.q, &mut self.v);
     }
 
-    /// Accelerations at the state in `q`, `v`, projected first where stages are.
+    /// Accelerations at the state in `q`, `v`, which is projected first if stages are.
     fn evaluate(&mut self, t: f64) -> Result<(), Box<Diagnostic>> {
         let mut keep = false;
         if self.project_stages {
@@ -290,7 +290,7 @@ impl<const B: usize> System for Dca<'_, B> {
         for d in d.chunks_exact(MOVED).take(self.model.moving()) {
             let [r, theta, v, omega] = [0, 3, 6, 9].map(|k| vector(&d[k..]).norm());
             let size = r.max(L * theta).max(tau * v).max(tau * L * omega);
-            // A maximum would hide what is not a number.
+            // A maximum would hide NaN.
             most = if size.is_nan() || (r + theta + v + omega).is_nan() { f64::NAN } else { most.max(size) };
             if most.is_nan() {
                 return most;
@@ -336,8 +336,8 @@ impl<const B: usize> System for Dca<'_, B> {
             self.solver.choose(t);
         }
         if self.passages.due(t, self.passages.speed(&self.v)) {
-            // Where rows become dependent, `det K` falls steeply: with the singular values `s` of the weighed rows it is the product of
-            // all `1 + s^2`. Permanently redundant rows and free motions do not show.
+            // Where rows become dependent, `det K` falls steeply: with the singular values `s` of the weighted rows it is the product of
+            // all `1 + s^2`. Permanently redundant rows and free motions have no effect.
             let log = self.solver.half_log_det(t, &self.q);
             self.passages.look(t, &self.q, &self.v, &mut self.measure, |_, _| log);
         }
@@ -363,7 +363,8 @@ impl<const B: usize> System for Dca<'_, B> {
         self.solver.choose(t);
         self.out_turns.copy_from_slice(&self.turns);
         if self.projection == Projection::Step {
-            // Beside a singular position the nearest closed pose may not be found; that of the step's interpolant is one to its tolerance.
+            // Near a singular position the nearest closed pose may not be found; the step's interpolant satisfies the constraints to its
+            // tolerance.
             if self.solver.project_position(t, &self.out_turns, &mut self.q).is_none() {
                 unpack(y, &mut self.q, &mut self.v);
             }

@@ -1,10 +1,10 @@
-//! Times of single fronts, from which the time on more processors than there are can be estimated.
+//! Times of single fronts, from which the time on more processors than available can be estimated.
 
 use super::solver::{Solver, State};
 use super::sweep::{Job, Load};
 use std::time::Instant;
 
-/// Seconds that a front takes.
+/// Times of a front, in seconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FrontTime {
     /// Up, with its rows, assembly and factorisation.
@@ -16,14 +16,14 @@ pub struct FrontTime {
 }
 
 impl<const B: usize> Solver<'_, B> {
-    /// Times of all fronts in an acceleration, the shortest of `runs`, less the time of the clock itself.
+    /// Times of all fronts in an acceleration, the shortest of `runs`, minus the overhead of the clock.
     pub fn front_times(&mut self, s: &State<'_>, runs: usize) -> Vec<FrontTime> {
         let clock = (0..1000).map(|_| Instant::now().elapsed().as_secs_f64()).fold(f64::INFINITY, f64::min);
         let fronts = self.layout.fronts.len();
         let mut best = vec![FrontTime { factor: f64::INFINITY, up: f64::INFINITY, down: f64::INFINITY }; fronts];
         let note = |best: &mut f64, started: Instant| *best = best.min((started.elapsed().as_secs_f64() - clock).max(0.0));
         let first = Job { jacobian: true, factor: true, load: Load::Acceleration, reset: true, rows_only: false };
-        // The factors of another pose are gone.
+        // Discards the factors of another pose.
         let mut none = vec![crate::state::Twist::zero(); s.q.len()];
         self.accelerate(s, false, &mut none);
         let (shared, mut work) = self.parts(s);

@@ -1,11 +1,11 @@
 //! The binary tree of sub-assemblies: nested dissection by bodies, built once, the same for the same mechanism.
 //!
-//! A node joins its two children at the bodies it owns and eliminates these; what is left are relations among its boundary,
-//! the bodies that rows from outside still reach. Two boundary bodies are the two handles of [Malczyk12, Eqs. (15)-(16)],
-//! one is the carrier of a reduced loop [Malczyk12, Eq. (86)], none is the whole mechanism. The cut runs through bodies and
-//! not through joints as in the paper: the fronts are narrower (18 instead of 24 wide in chains) and the results the same.
+//! A node joins its two children at the bodies it owns and eliminates these; relations remain among its boundary, the bodies in rows from
+//! outside. Two boundary bodies are the two handles of [Malczyk12, Eqs. (15)-(16)], one is the carrier of a reduced loop [Malczyk12, Eq.
+//! (86)], none is the whole mechanism. The mechanism is cut through bodies, not through joints as in the paper: the fronts are narrower (18
+//! instead of 24 wide in chains) and the results the same.
 //!
-//! Nodes stand in post-order, so the nodes, bodies and constraints of a subtree are contiguous ranges.
+//! Nodes are stored in post-order, so that the nodes, bodies and constraints of a subtree are contiguous ranges.
 
 use super::graph::Graph;
 use crate::constraint::{Constraint, ConstraintSet};
@@ -18,7 +18,7 @@ pub const NONE: usize = usize::MAX;
 /// A sub-assembly.
 #[derive(Clone, Debug)]
 pub struct Node {
-    /// The sub-assemblies it joins; [`NONE`] where there is none.
+    /// The sub-assemblies it joins; [`NONE`] for a missing one.
     pub children: [usize; 2],
     /// First node of its subtree; itself the last.
     pub first: usize,
@@ -28,7 +28,7 @@ pub struct Node {
     pub constraints: std::ops::Range<usize>,
     /// Bodies that remain, as places in [`Tree::order`], ascending; all belong to nodes above.
     pub boundary: Vec<usize>,
-    /// Levels below and including it.
+    /// Number of levels from the leaves up to this one.
     pub levels: usize,
 }
 
@@ -39,7 +39,7 @@ pub struct Tree {
     pub nodes: Vec<Node>,
     /// Bodies in the order in which they are eliminated.
     pub order: Vec<usize>,
-    /// Place of each body in `order`; ground has none.
+    /// Place of each body in `order`; none for ground.
     pub place: Vec<usize>,
     /// Numbers of the constraints in the order of the nodes.
     pub constraints: Vec<usize>,
@@ -62,7 +62,7 @@ fn build(graph: &mut Graph, bodies: Vec<usize>) -> Branch {
     join(branches, own)
 }
 
-/// Joins branches two by two, the smallest first, and lets the last node own some bodies.
+/// Joins branches two by two, the smallest first; the last node owns the given bodies.
 fn join(branches: Vec<Branch>, own: Vec<usize>) -> Branch {
     let mut store: Vec<Option<Branch>> = branches.into_iter().map(Some).collect();
     let mut heap: BinaryHeap<Reverse<(usize, usize, usize)>> =
@@ -123,14 +123,14 @@ impl Tree {
         self.nodes.len() - 1
     }
 
-    /// Gives every constraint to the deepest node that owns one of its bodies, and finds the boundaries.
+    /// Assigns every constraint to the deepest node that owns one of its bodies, and finds the boundaries.
     fn place_constraints(&mut self, set: &ConstraintSet) {
         let mut node_of = vec![0; self.order.len()];
         for (k, node) in self.nodes.iter().enumerate() {
             node.own.clone().for_each(|p| node_of[p] = k);
         }
-        // All bodies of a row lie on one path to the root: the deepest node is the first in post-order. A row between
-        // bodies that cannot move is at the root.
+        // All bodies of a row lie on one path to the root: the deepest node is the first in post-order. A row between fixed bodies is
+        // assigned to the root.
         let home = |c: usize| set.blocks_of(c).iter().map(|b| node_of[self.place[b.body]]).min().unwrap_or(self.nodes.len() - 1);
         let mut keyed: Vec<(usize, usize)> = (0..set.list.len()).map(|c| (home(c), c)).collect();
         keyed.sort_unstable();
@@ -166,7 +166,7 @@ impl Tree {
         self.nodes.iter().map(|n| n.own.len() + n.boundary.len()).max().unwrap_or(0)
     }
 
-    /// What is left of a node for the rest, in the words of the paper.
+    /// The remaining relations of a node, in the terms of the paper.
     pub fn boundary_case(&self, k: usize) -> &'static str {
         match (self.nodes[k].boundary.len(), k + 1 == self.nodes.len()) {
             (0, true) => "root",

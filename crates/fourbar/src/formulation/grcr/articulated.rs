@@ -4,7 +4,7 @@ use super::hinge::Body;
 use super::spatial::{Inertia, Six, Symmetric};
 use nalgebra::Vector3;
 
-/// Inertia of a column below this share of the front's is taken as none.
+/// A column whose inertia is below this fraction of the front's counts as massless.
 pub const NO_INERTIA: f64 = 1e-14;
 
 /// A symmetric 6 x 6 matrix in blocks (linear, angular).
@@ -18,7 +18,7 @@ pub struct Articulated {
     aa: Symmetric,
 }
 
-/// What a column leaves for the outward pass.
+/// Data of a column for the outward pass.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Column {
     /// `I s`.
@@ -146,8 +146,9 @@ impl Articulated {
     }
 }
 
-/// Inward over consecutive hinges, each on the one before: adds the bodies and eliminates the columns, outermost first. `I` and `f` hold what
-/// arrives at the last one and then what the first one hands on. Tells a column without inertia.
+/// Inward over consecutive hinges, each attached to the preceding one: adds the bodies and eliminates the columns, outermost first. On
+/// entry `I` and `f` hold the contribution to the last hinge, on return that of the first one to its parent. Returns a column without
+/// inertia, if any.
 #[inline(never)]
 pub fn inward(I: &mut Articulated, f: &mut Six, bodies: &[Body], S: &[Six], out: &mut [Column]) -> Option<usize> {
     let (mut A, mut b) = (*I, *f);

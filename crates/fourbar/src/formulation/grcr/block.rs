@@ -2,7 +2,7 @@
 
 use super::spatial::{Inertia, Six};
 
-/// Trace of the angular part of the first block.
+/// Trace of the angular block of the first variable.
 pub fn trace_angular(H: &[f64], w: usize) -> f64 {
     (H[3 * w + 3] + H[4 * w + 4] + H[5 * w + 5]).abs()
 }
@@ -90,7 +90,7 @@ fn subtract_pair_of<const W: usize>(H: &mut [f64], U: &[f64], G: &[f64], a: f64,
     }
 }
 
-/// Refers the first variable to the parent's reference point: `a_k = X a_p` with `X = [1, -tilde(d); 0, 1]`.
+/// Transfers the first variable to the parent's reference point: `a_k = X a_p` with `X = [1, -tilde(d); 0, 1]`.
 pub fn shift(d: &nalgebra::Vector3<f64>, H: &mut [f64], f: &mut [f64], G: &mut [f64], w: usize, rows: usize, row: &mut [f64]) {
     let back = -d;
     for y in 0..rows {

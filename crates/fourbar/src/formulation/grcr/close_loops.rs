@@ -1,6 +1,7 @@
-//! Closure of positions and velocities by the rows alone: with the independent columns held, the dependents follow loop by loop, O(m).
+//! Closure of positions and velocities from the rows alone: the independent columns are fixed, and the dependent ones follow loop by loop,
+//! O(m).
 //!
-//! Inward the rows are gathered column by column as in [`super::dependents`], with the dependents fixed; outward each dependent column takes
+//! Inward the rows are gathered column by column as in [`super::dependents`], with the dependents fixed; outward each dependent column is
 //! `(g1 - G1 x) / sigma`. The same factor serves several right-hand sides.
 
 use super::dependents::column_size;
@@ -26,7 +27,7 @@ struct Pivot {
     sine: f64,
 }
 
-/// Per node: place of the open rows and values, range of pivots.
+/// Per node: storage of the open rows and values, range of pivots.
 #[derive(Clone, Copy, Debug, Default)]
 struct Place {
     rows: usize,
@@ -47,16 +48,16 @@ pub struct Closure {
     g: Vec<f64>,
     /// Reflections and rows of the pivots. Written by `factor`.
     store: Vec<f64>,
-    /// Motions of nodes in `solve`; zero for nodes that no dependent moves.
+    /// Motions of nodes in `solve`; zero for nodes that depend on no dependent column.
     x: Vec<Six>,
-    /// Nodes that dependents move and on which others depend, innermost first.
+    /// Nodes that dependent columns move and whose motion is needed by others, innermost first.
     outward: Vec<usize>,
     /// Smallest sine of a dependent at the last factor, and its column.
     pub smallest: (f64, usize),
 }
 
 impl Closure {
-    /// Nothing to close yet.
+    /// An empty closure.
     pub fn empty() -> Self {
         Self {
             order: Vec::new(),
@@ -71,7 +72,7 @@ impl Closure {
         }
     }
 
-    /// Places for a schedule.
+    /// Storage for a schedule.
     pub fn new(tree: &Tree, schedule: &Schedule) -> Self {
         let n = tree.nodes.len();
         let mut c = Self { places: vec![Place::default(); n], x: vec![Six::default(); n], ..Self::empty() };
@@ -120,7 +121,7 @@ impl Closure {
         self.smallest = (f64::INFINITY, 0);
         for i in 0..self.order.len() {
             let k = self.order[i];
-            // Loops of known length for the usual widths.
+            // Loops of fixed length for the usual widths.
             match schedule.fronts[k].w() {
                 6 => self.factor_node(k, tree, closings, schedule, 6),
                 12 => self.factor_node(k, tree, closings, schedule, 12),
@@ -133,7 +134,7 @@ impl Closure {
     fn factor_node(&mut self, k: usize, tree: &Tree, closings: &Closings, schedule: &Schedule, w: usize) {
         let front = &schedule.fronts[k];
         let place = self.places[k];
-        // Fronts that arrive lie before this one in the store.
+        // Fronts that arrive are stored before this one.
         let (before, here) = self.G.split_at_mut(place.rows);
         let G = &mut here[..front.rows_in * w];
         G.fill(0.0);
@@ -183,13 +184,13 @@ impl Closure {
         }
     }
 
-    /// Writes the sines of the dependents at the last factor; the logarithm of their product.
+    /// Appends the sines of the dependents at the last factor to `out`; returns the logarithm of their product.
     pub fn sines(&self, out: &mut Vec<f64>) -> f64 {
         out.extend(self.pivots.iter().map(|p| p.sine));
         self.pivots.iter().map(|p| elementary::ln(p.sine.max(f64::MIN_POSITIVE))).sum()
     }
 
-    /// Values of the dependent columns for the right-hand side in `closings.g`, given to `put(column, value)`; others are zero.
+    /// Values of the dependent columns for the right-hand side in `closings.g`, passed to `put(column, value)`; others are zero.
     pub fn solve(&mut self, tree: &Tree, closings: &Closings, schedule: &Schedule, mut put: impl FnMut(usize, f64)) {
         for &k in &self.order {
             let front = &schedule.fronts[k];
@@ -213,7 +214,7 @@ impl Closure {
         for &k in &self.outward {
             let mut x = tree.from_parent(k, &self.x[tree.links[k].parent as usize]);
             let place = self.places[k];
-            // Inward the last column came first.
+            // The inward pass treated the last column first.
             for p in self.pivots[place.pivots.0..place.pivots.1].iter().rev() {
                 let front = &schedule.fronts[k];
                 let row = &self.store[p.at + p.rows..];

@@ -1,7 +1,7 @@
-//! The traditional treatment of loops, for comparison and as an independent check: joints are cut, the tree answers to unit wrenches
-//! in every closing row, and the multipliers come from one dense m x m matrix, O(n m + m^3).
+//! The traditional treatment of loops, for comparison and as an independent check: joints are cut, the response of the tree to unit
+//! wrenches is computed for every closing row, and the multipliers follow from one dense m x m matrix, O(n m + m^3).
 //!
-//! Positions and velocities are closed as in the recursive treatment; only the accelerations are found in another way.
+//! Positions and velocities are closed as in the recursive treatment; only the accelerations are computed differently.
 
 use super::fronts::Fronts;
 use super::loop_rows::Closings;
@@ -23,7 +23,7 @@ pub struct Cut {
 }
 
 impl Cut {
-    /// For the dependents in use.
+    /// For the present choice of dependents.
     pub fn new(m: &Mechanism<'_>) -> Self {
         let roles = m.selection.roles.iter().map(|r| if *r == Role::Dependent { Role::Independent } else { *r }).collect();
         let mut open = m.closings.clone();
@@ -92,7 +92,7 @@ impl Cut {
         }
     }
 
-    /// Accelerations of the tree under the forces in `f`; for prescribed columns the effort takes the place of the rate.
+    /// Accelerations of the tree under the forces in `f`; prescribed columns give an effort in place of a rate.
     fn answer(&mut self, m: &Mechanism<'_>) {
         let tree = &m.tree;
         for k in (1..tree.nodes.len()).rev() {
@@ -126,7 +126,7 @@ impl Cut {
         }
     }
 
-    /// Gives `E a` by active row.
+    /// Passes `E a` to `put` by active row.
     fn project(&self, m: &Mechanism<'_>, mut put: impl FnMut(usize, f64)) {
         for c in &m.closings.list {
             for (b, &(node, _)) in c.nodes.iter().enumerate() {

@@ -1,9 +1,9 @@
-//! Choice of dependent columns and of active rows, by threshold pivoting from the outboard end, on the rows alone.
+//! Choice of dependent columns and of active rows by threshold pivoting from the outboard end, using only the rows.
 //!
-//! Every closing row is carried inward. A column that some open rows feel strongly enough is made dependent: a reflection gathers the rows
-//! so that one of them takes the column, and that row leaves. Columns near the end of a loop come first, as in recursive coordinate reduction, and weak
-//! ones are passed over, as in arbitrary coordinate selection [Critchley03, sections 3 and 4]. A row that depends on
-//! others where they meet, or reaches the ground, is redundant; its combination over the closings is a self-stress.
+//! Every closing row is carried inward. A column with a sufficiently large sine to the open rows becomes dependent: a reflection combines
+//! the rows so that only one of them contains the column, and that row is eliminated. Columns near the end of a loop come first, as in
+//! recursive coordinate reduction, and weak ones are passed over, as in arbitrary coordinate selection [Critchley03, sections 3 and 4]. A
+//! row that depends on others where they meet, or reaches the ground, is redundant; its combination over the closings is a self-stress.
 
 use super::householder::{reflect, reflect_rows, reflection};
 use super::loop_rows::{Closings, Kept};
@@ -12,14 +12,14 @@ use super::spatial::Six;
 use super::tree::Tree;
 use nalgebra::DMatrix;
 
-/// Thresholds on the sine between a column and the open rows, from good to barely enough.
+/// Thresholds on the sine between a column and the open rows, from good to barely sufficient.
 const THRESHOLDS: [f64; 7] = [0.3, 0.1, 0.03, 0.01, 1e-3, 1e-5, RANK];
-/// Further thresholds that are tried where a set is to last.
+/// Further thresholds for a set that is to last.
 const LASTING: [f64; 4] = [0.8, 0.65, 0.5, 0.4];
-/// Below this a row counts as dependent: rank decisions.
+/// Below this a row counts as dependent in rank decisions.
 const RANK: f64 = 1e-7;
 
-/// A self-stress: values on the scaled rows of the closings it touches.
+/// A self-stress: values on the scaled rows of the closings it involves.
 pub type Stress = Vec<(usize, Vec<f64>)>;
 
 /// The outcome of a selection.
@@ -37,13 +37,13 @@ pub struct Selection {
     pub redundant: usize,
 }
 
-/// What a pass over the rows of one node did, to carry multipliers outward again.
+/// Operations of a pass on the rows of one node, for carrying multipliers outward again.
 #[derive(Clone, Debug, Default)]
 struct Tape {
     rows_in: usize,
     /// Rows found redundant, in rising order.
     removed: Vec<usize>,
-    /// Reflections in order; after each the last row leaves.
+    /// Reflections in order; each is followed by the elimination of the last row.
     reflections: Vec<(Vec<f64>, f64)>,
 }
 
@@ -51,9 +51,9 @@ struct Pass {
     dependent: Vec<bool>,
     count: usize,
     smallest: f64,
-    /// The dependent with that sine.
+    /// The dependent column with that sine.
     weakest: usize,
-    /// A column that was passed over and one further inward that took a row of the same front.
+    /// A column that was passed over and one further inward that eliminated a row of the same front.
     skipped: Option<(usize, usize)>,
     /// Largest sine of a column that was passed over.
     passed: f64,
@@ -72,16 +72,16 @@ pub fn column_size(tree: &Tree, column: usize, ell: f64) -> f64 {
     ((s.l / ell).norm_squared() + s.a.norm_squared()).sqrt()
 }
 
-/// Parts of a self-stress below this share of its largest are rounding.
+/// Parts of a self-stress below this fraction of its largest part are rounding.
 const NOISE: f64 = 1e-11;
 
-/// Which columns a pass may take.
+/// Columns that a pass may choose.
 enum Choice<'a> {
     Above(f64),
     These(&'a [Role]),
 }
 
-/// One inward pass over all rows. `closings` has all rows active, `schedule` was laid out for them.
+/// One inward pass over all rows. In `closings` all rows are active; `schedule` was laid out for them.
 fn pass(tree: &Tree, closings: &Closings, schedule: &Schedule, fixed: &[bool], choice: &Choice<'_>) -> Pass {
     let n = tree.nodes.len();
     let mut out = Pass {
@@ -135,7 +135,7 @@ fn pass(tree: &Tree, closings: &Closings, schedule: &Schedule, fixed: &[bool], c
         let mut rows = G.len() / w;
         let tape = &mut out.tapes[k];
         tape.rows_in = rows;
-        // Rows can only become dependent where they meet others or where accelerations become one.
+        // Rows can become dependent only where they meet others or where the accelerations of several variables become one.
         let joined = |map: &[Option<usize>]| map.len() > 1 && (map[0].is_none() || map[1..].contains(&map[0]));
         let met = !front.entries.is_empty() || front.arrivals.len() > 1 || front.arrivals.iter().any(|a| joined(&a.map));
         if rows > 0 && met {
@@ -190,7 +190,7 @@ fn pass(tree: &Tree, closings: &Closings, schedule: &Schedule, fixed: &[bool], c
     out
 }
 
-/// Multipliers of the rows that came in, from those of the rows that went out.
+/// Multipliers of the incoming rows from those of the outgoing ones.
 fn incoming(tape: &Tape, outgoing: &[f64]) -> Vec<f64> {
     let mut x = outgoing.to_vec();
     for (v, beta) in tape.reflections.iter().rev() {
@@ -203,15 +203,15 @@ fn incoming(tape: &Tape, outgoing: &[f64]) -> Vec<f64> {
     x
 }
 
-/// Rows that depend on those after them, each with the combination of all rows that vanishes. The newest rows are kept, so that a self-stress
-/// reaches back no farther than the loop before.
+/// Rows that depend on those after them, each with the vanishing combination of all rows. The newest rows are kept, so that a self-stress
+/// extends no farther than the preceding loop.
 fn dependent_rows(tree: &Tree, closings: &Closings, variables: &[usize], G: &[f64], w: usize) -> Vec<(usize, Vec<f64>)> {
     let rows = G.len() / w;
     let mut found = Vec::new();
-    // Orthonormal, each with its row, the length it had left, and its parts along those before.
+    // Orthonormal vectors, each with its row, its length before normalisation, and its components along the preceding ones.
     let mut basis: Vec<(Vec<f64>, usize, f64, Vec<f64>)> = Vec::new();
     for (r, g) in G.chunks_exact(w).enumerate().rev() {
-        // In local terms, so that far away bodies do not look heavier.
+        // In local terms, so that distant bodies do not get larger weights.
         let mut x = vec![0.0; w];
         for (v, &node) in variables.iter().enumerate() {
             let mut local = Six::of(&g[6 * v..]).wrench_at(&tree.own_point(node));
@@ -247,7 +247,7 @@ fn dependent_rows(tree: &Tree, closings: &Closings, variables: &[usize], G: &[f6
     found
 }
 
-/// Spreads a combination over the incoming rows of a node to the closings that they came from.
+/// Distributes a combination over the incoming rows of a node to the closings from which they came.
 fn stress(closings: &Closings, schedule: &Schedule, tapes: &[Tape], node: usize, combination: &[f64]) -> Stress {
     let mut list: Stress = Vec::new();
     let mut stack = vec![(node, combination.to_vec())];
@@ -280,7 +280,7 @@ fn stress(closings: &Closings, schedule: &Schedule, tapes: &[Tape], node: usize,
 pub fn select(tree: &Tree, closings: &Closings, schedule: &Schedule, fixed: &[bool]) -> Selection {
     let above = |tau: f64| pass(tree, closings, schedule, fixed, &Choice::Above(tau));
     let mut p = above(THRESHOLDS[0]);
-    // Where no row felt what was passed over, no other threshold finds more.
+    // If no row depends on the columns passed over, no other threshold finds a higher rank.
     if p.passed > RANK {
         let most = above(RANK);
         for tau in &THRESHOLDS[1..] {
@@ -293,7 +293,7 @@ pub fn select(tree: &Tree, closings: &Closings, schedule: &Schedule, fixed: &[bo
     selection(tree, closings, schedule, fixed, p)
 }
 
-/// The set whose weakest dependent is best determined, of those that several thresholds give: the one that lasts longest on the way.
+/// Among the sets found with several thresholds, the one whose weakest dependent is best determined: it lasts longest during the motion.
 pub fn select_lasting(tree: &Tree, closings: &Closings, schedule: &Schedule, fixed: &[bool]) -> Selection {
     let usual = select(tree, closings, schedule, fixed);
     let passes = LASTING.iter().map(|tau| pass(tree, closings, schedule, fixed, &Choice::Above(*tau)));
@@ -304,7 +304,7 @@ pub fn select_lasting(tree: &Tree, closings: &Closings, schedule: &Schedule, fix
     }
 }
 
-/// Given dependents, or the one that does not hold with its sine. All rows of `closings` must be active.
+/// Uses the given dependents; otherwise returns the undetermined column with its sine. All rows of `closings` must be active.
 pub fn select_given(
     tree: &Tree,
     closings: &Closings,
@@ -313,15 +313,15 @@ pub fn select_given(
     roles: &[Role],
 ) -> Result<Selection, (usize, f64)> {
     let p = pass(tree, closings, schedule, fixed, &Choice::These(roles));
-    // A sine of zero leaves no digit of what comes after it.
+    // A sine of zero leaves no significant digits in the following columns.
     if p.weakest < tree.speeds && p.smallest.is_nan() || p.smallest < RANK {
         return Err((p.weakest, p.smallest));
     }
     Ok(selection(tree, closings, schedule, fixed, p))
 }
 
-/// The last coordinates of every loop, as plain recursive coordinate reduction has them; or the one that rows are carried past, and the one
-/// further inward that would have to take its place.
+/// The last coordinates of every loop, as in plain recursive coordinate reduction; otherwise the column that rows are carried past, and the
+/// column further inward that would have to replace it.
 pub fn select_last(tree: &Tree, closings: &Closings, schedule: &Schedule, fixed: &[bool]) -> Result<Selection, (usize, usize)> {
     let p = pass(tree, closings, schedule, fixed, &Choice::Above(RANK));
     match p.skipped {
@@ -330,7 +330,7 @@ pub fn select_last(tree: &Tree, closings: &Closings, schedule: &Schedule, fixed:
     }
 }
 
-/// What a pass has found.
+/// The selection from the result of a pass.
 fn selection(tree: &Tree, closings: &Closings, schedule: &Schedule, fixed: &[bool], p: Pass) -> Selection {
     let stresses: Vec<Stress> = p.redundant.iter().map(|(k, c)| stress(closings, schedule, &p.tapes, *k, c)).collect();
     let redundant = stresses.len();
@@ -352,7 +352,7 @@ pub fn self_stresses(tree: &Tree, closings: &Closings, schedule: &Schedule, role
     p.redundant.iter().map(|(k, c)| stress(closings, schedule, &p.tapes, *k, c)).collect()
 }
 
-/// From every self-stress one direction is dropped, in the closing that has the largest part of it.
+/// Drops one direction of every self-stress, in the closing with its largest part.
 fn drop_redundant(closings: &Closings, mut stresses: Vec<Stress>) -> Kept {
     let mut dropped: Vec<Vec<Vec<f64>>> = vec![Vec::new(); closings.list.len()];
     let mut touching: Vec<Vec<usize>> = vec![Vec::new(); closings.list.len()];
@@ -371,14 +371,14 @@ fn drop_redundant(closings: &Closings, mut stresses: Vec<Stress>) -> Kept {
             continue;
         }
         let direction: Vec<f64> = part.iter().map(|x| x / norm).collect();
-        // The other self-stresses lose their part along the dropped direction.
+        // Removes the dropped direction from the other self-stresses.
         for j in touching[*c].clone() {
             if j <= i {
                 continue;
             }
             let Some((_, other)) = stresses[j].iter().find(|(k, _)| k == c) else { continue };
             let factor = other.iter().zip(&direction).map(|(a, b)| a * b).sum::<f64>() / norm;
-            // What is rounding must not spread a self-stress over the whole mechanism.
+            // Rounding errors must not spread a self-stress over the whole mechanism.
             if factor.abs() * norm <= NOISE * tops[j] {
                 continue;
             }
@@ -398,7 +398,7 @@ fn drop_redundant(closings: &Closings, mut stresses: Vec<Stress>) -> Kept {
     closings.list.iter().zip(dropped).map(|(c, d)| (!d.is_empty()).then(|| complement(c.rows, &d))).collect()
 }
 
-/// Orthonormal columns that are perpendicular to the given directions, unit vectors where these will do.
+/// Orthonormal columns perpendicular to the given directions, unit vectors where possible.
 fn complement(n: usize, directions: &[Vec<f64>]) -> DMatrix<f64> {
     let mut basis: Vec<Vec<f64>> = Vec::new();
     let clear = |x: &mut Vec<f64>, basis: &[Vec<f64>]| {
@@ -429,6 +429,6 @@ fn complement(n: usize, directions: &[Vec<f64>]) -> DMatrix<f64> {
             .unwrap_or((1.0, vec![0.0; n]));
         basis.push(x.iter().map(|x| x / left).collect());
     }
-    // Entries of rounding size are noise of the projection.
+    // Entries of rounding size are errors of the projection.
     DMatrix::from_fn(n, n - dropped, |r, c| if basis[dropped + c][r].abs() < 1e-14 { 0.0 } else { basis[dropped + c][r] })
 }

@@ -10,7 +10,7 @@ use crate::model::Model;
 use crate::settings::count;
 use crate::state::Configuration;
 
-/// Lines listed before the rest is counted only.
+/// Maximum number of lines listed; the rest is only counted.
 const LISTED: usize = 24;
 
 /// One line: sizes and cost.

@@ -1,10 +1,10 @@
 //! The front recursion for accelerations, one inward and one outward pass with two kinds of pivot.
 //!
-//! The front of a node is the stationary value of everything outboard of it,
-//! `1/2 x'Hx - f'x + lambda'(G x - g) - 1/2 lambda' C lambda`, as a function of the accelerations `x` of the node and its carriers and of the
-//! multipliers of the open rows. An independent column is eliminated by its inertia, a dependent one together with one row. With no rows this is
-//! the articulated-body recursion of [Critchley03, Eqs. (7)-(22)]; the dependent pivot gives the reduced inertias of Eqs. (53)-(64), the blocks of
-//! carriers are the lists of Eqs. (103)-(111), and rows that independent columns feel carry the matrix `C` in place of the scalars of Eqs. (65)-(102).
+//! The front of a node is the stationary value of everything outboard of it, `1/2 x'Hx - f'x + lambda'(G x - g) - 1/2 lambda' C lambda`, as
+//! a function of the accelerations `x` of the node and its carriers and of the multipliers of the open rows. An independent column is
+//! eliminated by its inertia, a dependent one together with one row. Without rows this is the articulated-body recursion of [Critchley03,
+//! Eqs. (7)-(22)]; the dependent pivot gives the reduced inertias of Eqs. (53)-(64), the blocks of carriers are the lists of Eqs.
+//! (103)-(111), and rows that contain independent columns have the matrix `C` in place of the scalars of Eqs. (65)-(102).
 
 mod wide;
 
@@ -18,7 +18,7 @@ use super::spatial::Six;
 use super::tree::Tree;
 use std::ops::Range;
 
-/// A row feels a column where its coefficient is above this share of the column.
+/// A row contains a column if its coefficient is above this fraction of the column.
 const FEELS: f64 = 1e-9;
 
 /// A column in the recursion.
@@ -29,7 +29,7 @@ struct Pivot {
     /// Rows before it.
     rows: usize,
     dependent: bool,
-    /// Whether open rows feel the column.
+    /// Whether open rows contain the column.
     felt: bool,
     D: f64,
     /// Inverse of `D`, or of `D c11 + sigma^2` for dependents.
@@ -41,7 +41,7 @@ struct Pivot {
     c11: f64,
 }
 
-/// Where a node's front is stored.
+/// Storage of a node's front.
 #[derive(Clone, Copy, Debug, Default)]
 struct Place {
     H: usize,
@@ -55,7 +55,7 @@ struct Place {
 #[derive(Clone, Debug)]
 struct Run {
     nodes: Range<usize>,
-    /// Plain fronts of free hinges, each on the one before, with nothing else arriving but at the last; else a single node.
+    /// Plain fronts of free hinges, each attached to the preceding one, with arrivals only at the last one; else a single node.
     hinges: bool,
 }
 
@@ -66,7 +66,7 @@ pub struct Fronts {
     pivots: Vec<Pivot>,
     /// Fronts, one after the other. Written inward.
     data: Vec<f64>,
-    /// What the pivots leave for the outward pass. Written inward.
+    /// Results of the pivots for the outward pass. Written inward.
     store: Vec<f64>,
     /// Multipliers by node, in the places of `g`. Written outward.
     lambda: Vec<f64>,
@@ -74,13 +74,13 @@ pub struct Fronts {
     curved: Vec<bool>,
     /// Whether a front is plain: its own acceleration, no rows.
     plain: Vec<bool>,
-    /// What plain fronts collect from their children, and then hand on. Written inward.
+    /// Sums over the children of plain fronts, passed on inward. Written inward.
     collected: Vec<(Articulated, Six)>,
-    /// Plain nodes that collect from children other than the next node.
+    /// Plain nodes with children other than the next node.
     collects: Vec<bool>,
-    /// Stretches of nodes for one kernel.
+    /// Ranges of nodes for one kernel.
     runs: Vec<Run>,
-    /// Subtrees of a wide tree without loops, and what lies between them.
+    /// Subtrees of a wide tree without loops, and the nodes between them.
     limbs: Vec<wide::Limb>,
     steps: Vec<wide::Step>,
     /// Columns of plain fronts. Written inward.
@@ -91,14 +91,14 @@ pub struct Fronts {
     pub a_hat: Vec<Six>,
     /// Efforts of prescribed columns, by column. Written outward.
     pub effort: Vec<f64>,
-    /// Columns without inertia that no row holds, at the last inward pass.
+    /// A column without inertia or constraint row, at the last inward pass.
     pub weightless: Option<usize>,
     x: Vec<f64>,
     row: Vec<f64>,
 }
 
 impl Fronts {
-    /// Nothing to solve yet.
+    /// Empty fronts.
     pub fn empty() -> Self {
         Self {
             places: Vec::new(),
@@ -123,7 +123,7 @@ impl Fronts {
         }
     }
 
-    /// Places for a schedule.
+    /// Storage for a schedule.
     pub fn new(tree: &Tree, schedule: &Schedule) -> Self {
         let n = tree.nodes.len();
         let mut places = vec![Place::default(); n];
@@ -200,7 +200,7 @@ impl Fronts {
         if !self.limbs.is_empty() {
             return self.inward_wide(tree, schedule);
         }
-        // What a node hands to the one before it stays at hand; other children are collected.
+        // The contribution of a node to the preceding one is kept in local variables; those of other children are summed in memory.
         let mut carried = (Articulated::default(), Six::default());
         let mut carried_to = usize::MAX;
         for i in (0..self.runs.len()).rev() {
@@ -360,7 +360,7 @@ impl Fronts {
     }
 
     fn eliminate(&mut self, k: usize, tree: &Tree, schedule: &Schedule) {
-        // Loops of known length for the usual widths.
+        // Loops of fixed length for the usual widths.
         match schedule.fronts[k].w() {
             6 => self.eliminate_in(k, tree, schedule, 6),
             12 => self.eliminate_in(k, tree, schedule, 12),
@@ -425,7 +425,7 @@ impl Fronts {
                 }
                 continue;
             }
-            // Dependent: gather the rows, then eliminate the column and the last row together.
+            // Dependent: combine the rows, then eliminate the column and the last row together.
             let (e, rest) = rest.split_at_mut(r);
             let (G1, rest) = rest.split_at_mut(w);
             let c1 = &mut rest[..r - 1];
@@ -571,7 +571,7 @@ impl Fronts {
     }
 }
 
-/// Eliminates the columns of a plain node of any kind, which go to `out`; tells one without inertia.
+/// Eliminates the columns of a plain node of any kind into `out`; returns one without inertia.
 fn eliminate_plain(
     k: usize,
     tree: &Tree,

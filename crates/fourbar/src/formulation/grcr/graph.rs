@@ -1,26 +1,26 @@
 //! Spanning trees of the joint graph.
 //!
-//! Any spanning tree is correct; they differ in cost, because the base body of every loop is carried along the loop. Depth-first
-//! growth closes loops on ancestors; going first to the neighbour with the shortest way back to what is visited keeps them short. A few
-//! trees are grown here, and the cheapest by static count is taken.
+//! Any spanning tree is correct; they differ in cost, because the base body of every loop is carried along the loop. Depth-first growth
+//! closes loops on ancestors; visiting first the neighbour with the shortest path back to visited bodies keeps them short. A few trees are
+//! grown here, and the one with the lowest static count is used.
 
 use super::joint::Kind;
 use crate::model::Model;
 use std::collections::VecDeque;
 
-/// How far the way back is searched for, in joints.
+/// Search radius for the path back, in joints.
 const RADIUS: usize = 16;
 
 /// A tree as a list in the order of growth.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Growth {
-    /// Body, the body it hangs on, and the joint between them; `None` for a body without one, which floats free.
+    /// Body, its parent body, and the joint between them; `None` for a free body without a joint.
     pub steps: Vec<(usize, usize, Option<usize>)>,
 }
 
 impl Growth {
-    /// The same tree with some bodies on free joints of their own, which hang on the ground or on what they hung on before; `None`
-    /// where that changes nothing.
+    /// The same tree with some bodies on separate free joints, attached to the ground or to their previous parents; `None` if there is no
+    /// change.
     pub fn with_free(&self, free: &[bool], on_ground: bool) -> Option<Self> {
         if !self.steps.iter().any(|(b, _, joint)| joint.is_some() && free[*b]) {
             return None;
@@ -34,13 +34,13 @@ impl Growth {
     }
 }
 
-/// An edge seen from one of its bodies: the other body and the joint.
+/// An edge from one of its bodies: the other body and the joint.
 type Edge = (usize, usize);
 
 /// The joint graph.
 pub struct Graph {
     edges: Vec<Vec<Edge>>,
-    /// Joints that had better stand in the tree: driven, geared, with a torque or friction of their own, or fixed.
+    /// Joints that are preferred in the tree: driven, geared, with a torque or friction, or fixed.
     pub wanted: Vec<bool>,
     joints: Vec<Option<[usize; 2]>>,
 }
@@ -78,7 +78,7 @@ impl Graph {
         self.joints.iter().flatten().all(|[a, b]| set.join(*a, *b))
     }
 
-    /// The trees worth comparing.
+    /// Trees to be compared.
     pub fn candidates(&self) -> Vec<Growth> {
         if self.is_forest() {
             return vec![self.depth_first(false, |_| true)];
@@ -94,13 +94,13 @@ impl Graph {
         list
     }
 
-    /// A tree that omits as few joints as possible but those that may be.
+    /// A tree that omits as few joints as possible other than those that may be omitted.
     pub fn cutting(&self, may: &[bool]) -> Growth {
         let kept = self.keeping(|k| !may[k]);
         self.depth_first(false, |k| kept[k])
     }
 
-    /// Joints of a tree that leaves as few of some joints out as possible.
+    /// Joints of a tree that omits as few of the given joints as possible.
     fn keeping(&self, first: impl Fn(usize) -> bool) -> Vec<bool> {
         let mut set = Sets::new(self.edges.len());
         let mut kept = vec![false; self.joints.len()];
@@ -134,7 +134,7 @@ impl Graph {
             let mut path = vec![root];
             while let Some(&b) = path.last() {
                 let fresh = |visited: &[bool], (other, k): Edge| !visited[other] && allowed(k);
-                // File order where there is no choice; else the shortest way back.
+                // File order if there is no choice; else the shortest path back.
                 while next[b] < self.edges[b].len() && !fresh(&visited, self.edges[b][next[b]]) {
                     next[b] += 1;
                 }
@@ -239,7 +239,7 @@ impl Sets {
         }
         x
     }
-    /// Joins two; false where they were joined already.
+    /// Joins two sets; false if they were joined already.
     fn join(&mut self, a: usize, b: usize) -> bool {
         let (a, b) = (self.top(a), self.top(b));
         self.up[a] = b;

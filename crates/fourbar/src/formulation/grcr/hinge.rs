@@ -1,7 +1,7 @@
-//! Outward kernels: consecutive hinges that reuse the motion of the last one, and the terms of a body for the recursion.
+//! Outward kernels: consecutive hinges that reuse the motion of the preceding one, and the terms of a body for the recursion.
 //!
-//! Most joints of most mechanisms are hinges. Their node frames have z along the axis, in the direction of the column, so a hinge turns
-//! two columns of the frame and nothing else; runs of them, each on the one before, are done in one loop.
+//! Most joints of most mechanisms are hinges. Their node frames have z along the axis, in the direction of the column, so that a hinge
+//! rotates only two columns of the frame; runs of hinges, each attached to the preceding one, are processed in one loop.
 
 use super::spatial::{Inertia, Six, times};
 use super::tree::{Moving, Shape, Tree};
@@ -12,17 +12,17 @@ use std::ops::Range;
 type V = Vector3<f64>;
 type M3 = Matrix3<f64>;
 
-/// What a body brings into the recursion.
+/// Contribution of a body to the recursion.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Body {
     /// Inertia about its reference point.
     pub I: Inertia,
-    /// Wrench on it, less the inertia forces of the known motion.
+    /// Wrench on it, minus the inertia forces of the known motion.
     pub f: Six,
 }
 
 impl Body {
-    /// Of a body in motion: `-I (a_t - g) - V xf (I V)`, by way of the centre of mass, which takes fewer operations.
+    /// For a body in motion: `-I (a_t - g) - V xf (I V)`, computed at the centre of mass, which takes fewer operations.
     #[inline(always)]
     pub fn moving(shape: &Shape, at: &Moving, O: &V, g: &V) -> Self {
         let (I, c, J) = Inertia::new(shape.mass, &(at.x - O), &at.E, &shape.c, &shape.J);
@@ -51,7 +51,7 @@ fn axis(E: &M3) -> V {
 }
 
 impl Tree {
-    /// Places hinges, each on the one before; the first one's parent is placed.
+    /// Places consecutive hinges; the parent of the first one is already placed.
     pub(super) fn place_hinges(&mut self, nodes: Range<usize>, q: &[f64]) {
         let mut p = self.begin(&nodes, q);
         let first = &self.nodes[nodes.start];
@@ -66,7 +66,7 @@ impl Tree {
         }
     }
 
-    /// Sines and cosines, and the reference point where the first node begins a patch; the frame to start from.
+    /// Computes sines and cosines, and the reference point if the first node begins a patch; returns the initial frame.
     fn begin(&mut self, nodes: &Range<usize>, q: &[f64]) -> (M3, V) {
         let first = &self.nodes[nodes.start];
         let n = nodes.len();
@@ -78,7 +78,7 @@ impl Tree {
         (p.E, p.x)
     }
 
-    /// Twists, biases and bodies of hinges, each on the one before; places them first where `PLACE` says so.
+    /// Twists, biases and bodies of consecutive hinges; places them first if `PLACE`.
     pub(super) fn sweep_hinges<const PLACE: bool>(&mut self, nodes: Range<usize>, q: &[f64], u: &[f64], bodies: &mut [Body]) {
         if PLACE {
             self.begin(&nodes, q);
@@ -101,7 +101,7 @@ impl Tree {
             let x = *S * *u;
             p.a_t += p.V.cross_motion(&x);
             p.V += x;
-            // Part by part: a whole copy becomes a call.
+            // Field by field: copying the whole struct would compile to a call.
             (at.E, at.x) = (p.E, p.x);
             (at.V, at.a_t) = (p.V, p.a_t);
             let Body { I, f } = Body::moving(shape, &p, &O, &g);

@@ -1,4 +1,4 @@
-//! Householder reflections on short lists of rows: the last row takes all of a column, the others none.
+//! Householder reflections on short lists of rows: afterwards only the last row contains the column.
 
 /// Reflection that turns `e` into `(0, .., 0, sigma)`: `v` replaces `e`, and `(sigma, beta)` is returned; the reflection is
 /// `1 - beta v v^T`.

@@ -1,9 +1,9 @@
 //! Tree joints: relative pose from coordinates and back, motion columns, retract.
 //!
-//! A joint joins frame F on its base to frame M on its moving body. What is peculiar to a type is in its own file
-//! ([`crate::joint::reading`]); spherical and free joints carry a unit quaternion, scalar first, of M against F, with speeds along
-//! the axes of M. Columns come in groups; the bias of a joint is `V xm x` per group with `x` the group's motion, so no joint has a formula
-//! of its own for it.
+//! A joint joins frame F on its base to frame M on its moving body. The properties of each type are in a separate file
+//! ([`crate::joint::reading`]); spherical and free joints carry a unit quaternion, scalar first, of M against F, with speeds along the axes
+//! of M. Columns come in groups; the bias of a joint is `V xm x` per group with `x` the group's motion, so that no joint needs a special
+//! formula for it.
 
 use super::spatial::Six;
 use crate::joint::{Fixed, Free, JointKind, Motion, TreeShape};
@@ -16,7 +16,7 @@ use std::f64::consts::PI;
 type V = Vector3<f64>;
 type M3 = Matrix3<f64>;
 
-/// A joint that is in the tree, or the absence of one.
+/// A joint of the tree, or the absence of one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Kind {
     /// The joint; `None` for a free body.
@@ -32,7 +32,7 @@ impl Kind {
         Self { joint, shape, speeds, stored: speeds + u32::from(shape.quaternion.is_some()) }
     }
 
-    /// The tree form of a joint of a model; `None` for those that always close a loop.
+    /// The tree form of a joint of a model; `None` for joints that always close a loop.
     pub fn of(kind: &JointKind) -> Option<Self> {
         kind.tree_shape().map(|shape| Self::new(Some(kind.clone()), shape))
     }
@@ -42,12 +42,12 @@ impl Kind {
         Self::new(Some(JointKind::Fixed(Fixed)), &TreeShape::NONE)
     }
 
-    /// No joint at all: position in F, then quaternion.
+    /// No joint: position in F, then quaternion.
     pub fn free() -> Self {
         Self::new(None, &Free::SHAPE)
     }
 
-    /// Whether it is a turn about z and nothing else.
+    /// Whether it is only a rotation about z.
     #[inline]
     pub fn is_hinge(&self) -> bool {
         self.shape.hinge
@@ -76,12 +76,12 @@ impl Kind {
         k < self.shape.slides
     }
 
-    /// What column `k` is called in reports.
+    /// Name of column `k` in reports.
     pub fn column_name(&self, k: usize) -> &'static str {
         self.shape.names.get(k).copied().unwrap_or_default()
     }
 
-    /// The column that a coordinate is, and the factor from the coordinate to it.
+    /// The column that corresponds to a coordinate, and the factor from the coordinate to the column.
     pub fn driven(&self, which: JointCoordinate) -> Option<(usize, f64)> {
         self.joint.as_ref()?.driven(which)
     }
@@ -95,7 +95,7 @@ impl Kind {
         }
     }
 
-    /// Coordinates of a relative pose; counted angles on the turn nearest to `angle`.
+    /// Coordinates of a relative pose; counted angles are chosen nearest to `angle`.
     pub fn coordinates(&self, R: &M3, p: &V, angle: f64, q: &mut [f64]) {
         match &self.joint {
             Some(j) => j.coordinates(R, p, angle, q),
@@ -137,7 +137,7 @@ impl Kind {
         self.shape.bends
     }
 
-    /// Place of the quaternion in the coordinates and of its rates in the speeds, where there is one.
+    /// Place of the quaternion in the coordinates and of its rates in the speeds, if there is one.
     #[inline]
     pub fn quaternion(&self) -> Option<(usize, usize)> {
         self.shape.quaternion
@@ -152,7 +152,7 @@ impl Kind {
         if let Some((at, rates)) = self.quaternion() {
             let d = V::new(d[rates], d[rates + 1], d[rates + 2]);
             let half = 0.5 * d.norm();
-            // sin(x)/x by its series where the quotient loses digits.
+            // Series of sin(x)/x where the quotient loses digits.
             let k = if half < 1e-4 { 0.5 * (1.0 - half * half / 6.0) } else { 0.5 * elementary::sin(half) / half };
             let (c, v) = (elementary::cos(half), d * k);
             let (s, p) = (from[at], V::new(from[at + 1], from[at + 2], from[at + 3]));
@@ -166,7 +166,7 @@ impl Kind {
         }
     }
 
-    /// Turns a rate at `from o exp(d)` into the rate of `d`.
+    /// Converts a rate at `from o exp(d)` into the rate of `d`.
     pub fn pull_back(&self, d: &[f64], f: &mut [f64]) {
         if let Some((_, k)) = self.quaternion() {
             let psi = V::new(d[k], d[k + 1], d[k + 2]);
@@ -236,7 +236,7 @@ mod tests {
         }
     }
 
-    /// The columns are the derivative of the relative pose along the retract, and speeds are read back from that motion.
+    /// The columns are the derivative of the relative pose along the retract, and speeds are recovered from that motion.
     #[test]
     fn columns_are_the_derivative_of_the_pose() {
         let h = 1e-6;

@@ -1,9 +1,9 @@
 //! Closing rows: all constraints that the tree does not satisfy identically, as rows on the twists of bodies.
 //!
 //! Closing joints, distances, angles, points on lines and planes, gears, racks, bare primitives, rolling and drives that the tree does not
-//! prescribe all come from the same [`ConstraintSet`] as in absolute coordinates; a row `(Phi_r, Pi)` of a body becomes `(Phi_r, Pi + r x Phi_r)`
-//! on its twist. Rows are scaled to the local twist `(v / ell, omega)`, point rows are turned into the axes of the joint's base, and the
-//! active rows are `P` times these: `P` omits what is redundant, so their number is the rank.
+//! prescribe all come from the same [`ConstraintSet`] as in absolute coordinates; a row `(Phi_r, Pi)` of a body becomes
+//! `(Phi_r, Pi + r x Phi_r)` on its twist. Rows are scaled to the local twist `(v / ell, omega)`, point rows are turned into the axes of
+//! the joint's base, and the active rows are `P` times these: `P` omits redundant combinations, so that their number is the rank.
 
 use super::tree::Tree;
 use crate::constraint::{Constraint, ConstraintSet, Owner, Rows};
@@ -13,10 +13,10 @@ use crate::state::{Pose, Twist};
 use nalgebra::{DMatrix, Matrix3, Vector3};
 use serde_json::{Value, json};
 
-/// Active combinations by closing, rows by active rows; `None` where all rows are active as they are.
+/// Active combinations by closing, rows by active rows; `None` if all rows are active unchanged.
 pub type Kept = Vec<Option<DMatrix<f64>>>;
 
-/// One element that closes loops.
+/// An element that closes loops.
 #[derive(Clone, Debug)]
 pub struct Closing {
     /// What it is.
@@ -25,22 +25,22 @@ pub struct Closing {
     pub rows: usize,
     /// First row in the set.
     pub first: usize,
-    /// Nodes of its bodies, the one eliminated first in front, with the start of their blocks in the Jacobian of the needed rows.
+    /// Nodes of its bodies, the one eliminated first in front, with the first place of their blocks in the Jacobian of the needed rows.
     pub nodes: Vec<(usize, usize)>,
     /// Block of each node among those of the constraint.
     blocks: Vec<usize>,
     /// The needed rows, and the place of the first of them.
     rows_needed: Vec<usize>,
     needed_at: usize,
-    /// Point rows to turn: first row, base body, axes in it, and in the world at the last pose.
+    /// Triples of point rows to transform: first row, base body, axes in it, and in the world at the last pose.
     turns: Vec<(usize, usize, Matrix3<f64>, Matrix3<f64>)>,
     /// Factor of each row.
     scale: Vec<f64>,
-    /// Active combinations, rows by active rows; `None` where all rows are active as they are.
+    /// Active combinations, rows by active rows; `None` if all rows are active unchanged.
     P: Option<DMatrix<f64>>,
-    /// The same as list: active row, row, coefficient.
+    /// The same as a list: active row, row, coefficient.
     terms: Vec<(usize, usize, f64)>,
-    /// Rows that some active combination uses, with the whole of a turned triple, as bits.
+    /// Rows that appear in some active combination, including complete transformed triples, as bits.
     needed: u32,
     /// Number of active rows.
     pub active: usize,
@@ -57,9 +57,9 @@ pub struct Closings {
     pub set: ConstraintSet,
     /// The closings.
     pub list: Vec<Closing>,
-    /// The rows of these that evaluations need: what only redundant combinations use is omitted.
+    /// The rows of these that evaluations need, without rows that appear only in redundant combinations.
     lean: ConstraintSet,
-    /// Active rows in all.
+    /// Total number of active rows.
     pub active: usize,
     /// Jacobian of the needed rows at the last pose.
     G: Vec<f64>,
@@ -71,7 +71,7 @@ pub struct Closings {
     pub g: Vec<f64>,
     /// Length that scales translations against rotations.
     pub ell: f64,
-    /// Whether some rows have right-hand sides that move with time.
+    /// Whether some right-hand sides depend on time.
     driven: bool,
 }
 
@@ -144,12 +144,12 @@ impl Closings {
         closings
     }
 
-    /// Whether there is nothing to close.
+    /// Whether there are no closings.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
 
-    /// Leaves out elements of which no row is needed.
+    /// Removes elements of which no row is needed.
     fn trim(&mut self) {
         let mut list = self.set.list.clone();
         for (c, constraint) in self.list.iter_mut().zip(&mut list) {
@@ -199,7 +199,7 @@ impl Closings {
         self.g.resize(at, 0.0);
     }
 
-    /// Makes all rows active and scales them for the pose: a pure force row counts per `ell`, a couple as it is.
+    /// Activates all rows and scales them for the pose: a pure force row by `ell`, a couple by one.
     pub fn open_all(&mut self, tree: &Tree, q: &[Pose]) {
         for c in &mut self.list {
             c.P = None;
@@ -218,7 +218,7 @@ impl Closings {
                 for b in 0..c.nodes.len() {
                     let e = &E[c.e_at + 6 * (b * c.rows + r)..][..6];
                     let (f, n) = (Vector3::new(e[0], e[1], e[2]), Vector3::new(e[3], e[4], e[5]));
-                    // The couple left at the best point of the line of action.
+                    // The smallest remaining couple, at a point on the line of action.
                     let size = f.norm();
                     let left = if size > 1e-9 * n.norm() { n.dot(&f).abs() / size } else { n.norm() };
                     largest = largest.max(*ell * size).max(left);
@@ -229,10 +229,10 @@ impl Closings {
         self.rows(tree, q);
     }
 
-    /// Keeps the given combinations of each closing (rows by active rows) active.
+    /// Keeps only the given combinations of each closing (rows by active rows) active.
     pub fn keep(&mut self, mut kept: Kept) {
         for (c, mut P) in self.list.iter_mut().zip(kept.drain(..)) {
-            // Columns have unit length: what is rounding would only keep rows alive.
+            // Columns have unit length: entries of rounding size would only keep rows in use.
             P.iter_mut().flat_map(|P| P.iter_mut()).filter(|x| x.abs() < 1e-13).for_each(|x| *x = 0.0);
             c.active = P.as_ref().map_or(c.rows, |P| P.ncols());
             c.needed = match &P {
@@ -248,19 +248,19 @@ impl Closings {
         self.lay_out();
     }
 
-    /// What the active rows are made of: active row, closing, row of it, and its factor.
+    /// Components of the active rows: active row, closing, row of it, and its factor.
     pub fn parts(&self) -> impl Iterator<Item = (usize, usize, usize, f64)> + '_ {
         let of = |(n, c): (usize, &Closing)| c.terms.iter().map(|&(k, r, p)| (c.at + k, n, r, p * c.scale[r])).collect::<Vec<_>>();
         self.list.iter().enumerate().flat_map(of)
     }
 
-    /// Scales and active combinations, to the bit.
+    /// Scales and active combinations, bitwise.
     pub fn save(&self) -> Value {
         let one = |c: &Closing| json!({"scale": c.scale, "active": c.active, "P": c.P.as_ref().map(|P| P.as_slice().to_vec())});
         Value::Array(self.list.iter().map(one).collect())
     }
 
-    /// Active combinations and scales from [`Closings::save`], where they fit.
+    /// Active combinations and scales from [`Closings::save`], if they fit.
     pub fn saved(&self, v: &Value) -> Option<(Kept, Vec<Vec<f64>>)> {
         let list = v.as_array().filter(|l| l.len() == self.list.len())?;
         let (mut kept, mut scales) = (Vec::new(), Vec::new());
@@ -276,14 +276,14 @@ impl Closings {
         Some((kept, scales))
     }
 
-    /// Puts saved scales in place.
+    /// Restores saved scales.
     pub fn set_scales(&mut self, scales: Vec<Vec<f64>>) {
         for (c, s) in self.list.iter_mut().zip(scales) {
             c.scale = s;
         }
     }
 
-    /// Brings the axes of turned rows to a pose.
+    /// Updates the axes of transformed rows for a pose.
     fn turn_axes(&mut self, q: &[Pose]) {
         for c in &mut self.list {
             for (_, base, R, axes) in &mut c.turns {
@@ -327,7 +327,7 @@ impl Closings {
         }
     }
 
-    /// Folds values by row of the set into active rows, in `g`.
+    /// Combines values by row of the set into those of active rows, in `g`.
     fn fold(&mut self) {
         for c in &self.list {
             let mut x = [0.0; 8];
@@ -371,7 +371,7 @@ impl Closings {
         }
     }
 
-    /// `g = -Phi`, and the largest residual among active rows. The first to be asked at a time, so it settles the rows.
+    /// `g = -Phi`, and the largest residual among active rows. It is evaluated first at each time, and chooses the rows for that time.
     pub fn positions(&mut self, q: &[Pose], turns: &[f64], t: f64) -> f64 {
         self.set.choose(t);
         self.lean.choose(t);
@@ -413,7 +413,7 @@ impl Closings {
         self.subtract(|k| tree.at[k].a_t);
     }
 
-    /// `g -= E x`, with a motion per node.
+    /// `g -= E x`, with one motion per node.
     fn subtract(&mut self, x: impl Fn(usize) -> super::spatial::Six) {
         for c in &self.list {
             for (b, &(node, _)) in c.nodes.iter().enumerate() {
@@ -427,7 +427,7 @@ impl Closings {
     }
 }
 
-/// Median distance of joint points on one body: the length of a link, not of the mechanism.
+/// Median distance of joint points on one body: a typical link length, not the size of the mechanism.
 fn loop_length(model: &Model) -> f64 {
     let mut points: Vec<Vec<Vector3<f64>>> = vec![Vec::new(); model.bodies.len()];
     for j in model.joints.iter().filter(|j| !j.open) {

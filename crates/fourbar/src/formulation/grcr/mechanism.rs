@@ -1,7 +1,7 @@
 //! A mechanism in joint coordinates: choice of the tree, closure of its loops, accelerations.
 //!
-//! All tree coordinates and speeds are stored; the independent ones decide, and every evaluation first corrects the dependent ones, starting
-//! from the given values, which keeps the branch. The accelerations do not depend on which columns are dependent.
+//! All tree coordinates and speeds are stored; the independent ones determine the state, and every evaluation first corrects the dependent
+//! ones, starting from the given values, which keeps the branch. The accelerations do not depend on which columns are dependent.
 
 use super::close_loops::Closure;
 use super::dependents::{self, Selection};
@@ -22,26 +22,26 @@ use crate::random::Random;
 use crate::state::{Configuration, Pose, Twist};
 use serde_json::{Value, json};
 
-/// Scaled closing residual that counts as closed.
+/// Scaled closing residual below which loops count as closed.
 const CLOSED: f64 = 1e-13;
-/// The same where a dependent column is weak.
+/// The same if a dependent column is weak.
 const EXACT: f64 = 1e-16;
 /// Sine below which a dependent column is weak.
 pub(super) const WEAK: f64 = 0.1;
-/// Below this first residual one correction leaves the factor good enough for velocities.
+/// If the first residual is below this, one correction leaves the factor accurate enough for velocities.
 const NEAR: f64 = 1e-7;
-/// A residual above this after all corrections is not closed.
+/// With a residual above this after all corrections, loops count as not closed.
 const OPEN: f64 = 1e-9;
-/// A residual that a correction leaves by more than this share is too large for its branch to be certain: there the quotient is that of the
-/// correction and of the distance to the other branch.
+/// If a correction leaves more than this fraction of a residual, that is too large for the branch to be certain: the quotient is then that
+/// of the correction and the distance to the other branch.
 const CERTAIN: f64 = 0.25;
-/// Corrections of positions tried.
+/// Maximum number of corrections of positions.
 const CORRECTIONS: usize = 25;
-/// Way along the motion, radians or link lengths, after which a singular start is left.
+/// Distance along the motion, in radians or link lengths, after which a singular start is left.
 const ALONG: f64 = 0.02;
-/// Rounds of load-dependent friction, at most.
+/// Maximum number of rounds for load-dependent friction.
 const FRICTION_ROUNDS: usize = 30;
-/// Up to this many bodies more trees are compared and a singular start is searched for.
+/// Up to this many bodies, more trees are compared and singular starts are detected.
 pub(super) const SMALL: usize = 300;
 
 /// A mechanism with its workspace.
@@ -50,7 +50,7 @@ pub struct Mechanism<'m> {
     pub model: &'m Model,
     /// Its tree.
     pub tree: Tree,
-    /// What the tree does not satisfy by itself.
+    /// Constraints that the tree does not satisfy identically.
     pub closings: Closings,
     /// Order of elimination.
     pub schedule: Schedule,
@@ -58,7 +58,7 @@ pub struct Mechanism<'m> {
     pub closure: Closure,
     /// Accelerations.
     pub fronts: Fronts,
-    /// The choice in use.
+    /// The choice of dependents in use.
     pub selection: Selection,
     /// Coordinates, closed. Written by `close`.
     pub q: Vec<f64>,
@@ -79,13 +79,13 @@ pub struct Mechanism<'m> {
     /// Normal loads by joint, for friction.
     pub loads: Vec<f64>,
     rounds: load::Rounds,
-    /// Inputs and states that forces read; whoever evaluates sets them first.
+    /// Inputs and states for the force laws; must be set before an evaluation.
     pub z: Vec<f64>,
-    /// Nodes of which pose and velocity are needed in every evaluation.
+    /// Nodes whose pose and velocity are needed in every evaluation.
     needed: Vec<usize>,
     /// Whether the nodes are placed at the coordinates.
     placed: bool,
-    /// Whether any friction follows the loads.
+    /// Whether any friction depends on joint loads.
     pub friction: bool,
     correction: Vec<f64>,
     /// Sum of the corrections of positions. Written by `close`.
@@ -94,7 +94,7 @@ pub struct Mechanism<'m> {
     pub applied: Vec<Six>,
     /// Evaluations and corrections of positions so far.
     pub counts: [usize; 2],
-    /// What is closed in every evaluation.
+    /// Which constraints are closed in every evaluation.
     pub closed: Closed,
 }
 
@@ -104,7 +104,7 @@ impl<'m> Mechanism<'m> {
         Self::with_options(model, start, &Options::default())
     }
 
-    /// The same with options, of which the choice of dependents may be rejected.
+    /// The same with options; the requested choice of dependents may be rejected.
     pub fn asked(model: &'m Model, start: &Configuration, options: &Options) -> Result<Self, Diagnostic> {
         let mut m = Self::with_options(model, start, options);
         m.choose_as_asked(options)?;
@@ -112,14 +112,14 @@ impl<'m> Mechanism<'m> {
         Ok(m)
     }
 
-    /// The same with options that choose the tree alone.
+    /// The same with options that affect only the choice of the tree.
     pub fn with_options(model: &'m Model, start: &Configuration, options: &Options) -> Self {
         let mut m = tree_choice::cheapest(model, start, options);
         m.look_beside(start);
         m
     }
 
-    /// A start that is singular itself hides part of the rank: dependents are then chosen at a neighbour.
+    /// A singular start hides part of the rank: dependents are then chosen at a neighbouring pose.
     fn look_beside(&mut self, start: &Configuration) {
         if self.closings.is_empty() || self.model.bodies.len() > SMALL {
             return;
@@ -141,8 +141,8 @@ impl<'m> Mechanism<'m> {
         }
     }
 
-    /// Whether the rows gain rank along the motion. Where they do not, as in a table on parallel legs, what is redundant at the start stays so.
-    /// Leaves the rates that the motion begins with.
+    /// Whether the rows gain rank along the motion. If not, as for a table on parallel legs, rows redundant at the start remain so. On
+    /// return the rates of the motion at the start are set.
     fn gains_rank(&mut self, t: f64) -> bool {
         let (q, u) = (self.q.clone(), self.u.clone());
         self.take(t, &q, &u);
@@ -153,7 +153,7 @@ impl<'m> Mechanism<'m> {
         let (speed, rate) = (size(&u), size(&self.udot));
         let h = 2.0 * ALONG / (speed + (speed * speed + 2.0 * rate * ALONG).sqrt());
         if !h.is_finite() {
-            // Not a number, or at rest for good.
+            // NaN, or permanently at rest.
             return !rate.is_finite();
         }
         let d: Vec<f64> = u.iter().zip(&self.udot).map(|(u, a)| h * u + 0.5 * h * h * a).collect();
@@ -222,7 +222,7 @@ impl<'m> Mechanism<'m> {
         m
     }
 
-    /// Poses and velocities of all bodies at the closed state; evaluations only bring up to date what they need.
+    /// Poses and velocities of all bodies at the closed state; evaluations update only those they need.
     pub fn globals(&mut self) {
         if !self.placed {
             self.tree.place(&self.q);
@@ -236,7 +236,7 @@ impl<'m> Mechanism<'m> {
         }
     }
 
-    /// Poses of all bodies where the nodes are.
+    /// Poses of all bodies from the placed nodes.
     fn pose_all(&mut self) {
         for k in 1..self.tree.nodes.len() {
             self.poses[self.tree.nodes[k].body] = self.tree.pose(k);
@@ -265,13 +265,13 @@ impl<'m> Mechanism<'m> {
         fixed
     }
 
-    /// Dependents and active rows for the pose of the tree.
+    /// Chooses dependents and active rows for the pose of the tree.
     pub fn choose(&mut self) -> Selection {
         let (all, schedule) = self.all_open();
         dependents::select(&self.tree, &all, &schedule, &self.fixed())
     }
 
-    /// The same for a set that takes the place of another one on the way.
+    /// The same for a set that replaces another one during the motion.
     pub fn choose_lasting(&mut self) -> Selection {
         let (all, schedule) = self.all_open();
         dependents::select_lasting(&self.tree, &all, &schedule, &self.fixed())
@@ -285,7 +285,7 @@ impl<'m> Mechanism<'m> {
         (all, schedule)
     }
 
-    /// Takes a choice of dependents into use.
+    /// Puts a choice of dependents into use.
     pub fn adopt(&mut self, s: Selection) {
         self.closings.open_all(&self.tree, &self.poses);
         self.closings.keep(s.kept.clone());
@@ -297,7 +297,7 @@ impl<'m> Mechanism<'m> {
         self.selection = s;
     }
 
-    /// The choice in use, to the bit.
+    /// The choice in use, bitwise.
     pub fn save_selection(&self) -> Value {
         let dependent: Vec<bool> = self.selection.roles.iter().map(|r| *r == Role::Dependent).collect();
         json!({
@@ -309,7 +309,7 @@ impl<'m> Mechanism<'m> {
         })
     }
 
-    /// Takes back what [`Mechanism::save_selection`] gave; what does not fit is left as it is.
+    /// Restores the result of [`Mechanism::save_selection`]; data that do not fit are ignored.
     pub fn restore_selection(&mut self, v: &Value) {
         let Some(dependent) = v["dependent"].as_array().filter(|d| d.len() == self.tree.speeds) else { return };
         let mut s = self.selection.clone();
@@ -328,21 +328,21 @@ impl<'m> Mechanism<'m> {
         }
     }
 
-    /// Self-stresses at the pose, by scaled row of the closings, all rows being active.
+    /// Self-stresses at the pose, by scaled row of the closings, with all rows active.
     pub fn self_stresses(&self) -> (Closings, Vec<dependents::Stress>) {
         let (all, schedule) = self.all_open();
         let list = dependents::self_stresses(&self.tree, &all, &schedule, &self.selection.roles);
         (all, list)
     }
 
-    /// Puts the prescribed coordinates, speeds and rates of a time in place.
+    /// Sets the prescribed coordinates, speeds and rates at a time.
     pub fn drive(&mut self, t: f64) {
         let Self { tree, model, udot, .. } = self;
         udot.fill(0.0);
         tree.drive(model, t, &mut self.q, &mut self.u, |column, a| udot[column] = a);
     }
 
-    /// Takes coordinates and speeds that are closed already.
+    /// Sets coordinates and speeds that are closed already.
     pub fn take(&mut self, t: f64, q: &[f64], u: &[f64]) {
         self.q.copy_from_slice(q);
         self.u.copy_from_slice(u);
@@ -357,26 +357,26 @@ impl<'m> Mechanism<'m> {
         }
     }
 
-    /// The same without bringing loops up to date: for poses and velocities alone.
+    /// The same without updating the loops: for poses and velocities only.
     pub fn stand_at(&mut self, q: &[f64], u: &[f64]) {
         self.q.copy_from_slice(q);
         self.u.copy_from_slice(u);
         self.placed = false;
     }
 
-    /// Takes coordinates and speeds, and corrects the dependent ones.
+    /// Sets coordinates and speeds, and corrects the dependent ones.
     pub fn close(&mut self, t: f64, q: &[f64], u: &[f64]) -> Result<(), Box<Diagnostic>> {
         self.close_above(0.0, t, q, u).map(|_| ())
     }
 
-    /// The same, given up with `false` where the sine of a dependent falls below a limit.
+    /// The same, but returns `false` if the sine of a dependent falls below a limit.
     pub fn close_above(&mut self, lost: f64, t: f64, q: &[f64], u: &[f64]) -> Result<bool, Box<Diagnostic>> {
         self.q.copy_from_slice(q);
         self.u.copy_from_slice(u);
         self.drive(t);
         self.placed = !self.closings.is_empty();
         if !self.placed {
-            // Nothing to close: the nodes are placed together with everything else.
+            // No loops: the nodes are placed together with everything else.
             return Ok(true);
         }
         self.tree.place(&self.q);
@@ -389,7 +389,7 @@ impl<'m> Mechanism<'m> {
             false
         };
         self.closings.rows(&self.tree, &self.poses);
-        // A factor that is off by the last small correction still removes a small velocity residual to rounding.
+        // A factor that is off by the last small correction still reduces a small velocity residual to rounding.
         if !near {
             self.closure.factor(&self.tree, &self.closings, &self.schedule);
         }
@@ -406,7 +406,8 @@ impl<'m> Mechanism<'m> {
         Ok(true)
     }
 
-    /// Corrects the dependent coordinates; whether the factor in use is that of a pose very near. Nothing where a sine falls below the limit.
+    /// Corrects the dependent coordinates; returns whether the factor in use is that of a pose very near, or `None` if a sine falls below
+    /// the limit.
     fn close_positions(&mut self, lost: f64, t: f64) -> Result<Option<bool>, Box<Diagnostic>> {
         self.corrected.fill(0.0);
         let mut residual = self.closings.positions(&self.poses, &self.turns, t);
@@ -414,8 +415,8 @@ impl<'m> Mechanism<'m> {
         let first = residual;
         let near = |factored: bool| factored && first < NEAR;
         for _ in 0..CORRECTIONS {
-            // Near a singular position the residual grows by the inverse of the sine in the coordinates, by its square in the speeds and by
-            // its cube in the rates: there it is brought down to rounding.
+            // Near a singular position the effect of the residual is divided by the sine in the coordinates, by its square in the speeds
+            // and by its cube in the rates: it is reduced to rounding there.
             let weak = self.closure.smallest.0 < WEAK;
             if residual <= if weak { EXACT } else { CLOSED } {
                 return Ok(Some(near(factored) && !weak));
@@ -438,12 +439,12 @@ impl<'m> Mechanism<'m> {
             self.retract();
             let before = residual;
             residual = self.closings.positions(&self.poses, &self.turns, t);
-            // The old factor serves again while it reduces the residual well; rounding ends the corrections.
+            // The old factor is used again while it reduces the residual well; the corrections end at rounding.
             factored = residual < 1e-3 * before;
             if residual > 0.3 * before && residual < OPEN {
                 return Ok(Some(false));
             }
-            // Corrections start from the prediction, which is near its branch, or the step is too large.
+            // Corrections start from the prediction, which is near its branch unless the step is too large.
             if residual > CERTAIN * before && residual >= OPEN {
                 break;
             }
@@ -463,7 +464,7 @@ impl<'m> Mechanism<'m> {
         ))
     }
 
-    /// Moves the coordinates by the correction and places again what moves.
+    /// Moves the coordinates by the correction and places the affected nodes again.
     fn retract(&mut self) {
         let mut first = usize::MAX;
         for (i, n) in self.tree.nodes.iter().enumerate().skip(1) {
@@ -503,7 +504,7 @@ impl<'m> Mechanism<'m> {
         self.closings.positions(&self.poses, &self.turns, t)
     }
 
-    /// Counted angles follow the closed state, and all poses with them.
+    /// Updates the counted angles, and all poses, at the closed state.
     pub fn count_turns(&mut self) {
         if self.turns.is_empty() && self.closings.is_empty() {
             return;
@@ -519,7 +520,7 @@ impl<'m> Mechanism<'m> {
         }
     }
 
-    /// Power that the moving right-hand sides of closing rows bring in.
+    /// Power of the time-dependent right-hand sides of closing rows.
     pub fn closing_power(&mut self, t: f64) -> f64 {
         let [lambda, nu] = &mut self.multipliers;
         self.closings.unfold(&self.poses, &self.lambda, lambda);
@@ -527,7 +528,7 @@ impl<'m> Mechanism<'m> {
         -lambda.iter().zip(nu.iter()).map(|(l, n)| l * n).sum::<f64>()
     }
 
-    /// A column in words: its joint and coordinate.
+    /// Name of a column: its joint and coordinate.
     pub fn column_name(&self, column: usize) -> String {
         let n = &self.tree.nodes[self.tree.node_of[column] as usize];
         let what = n.kind.column_name(column - n.u);
@@ -546,7 +547,7 @@ impl<'m> Mechanism<'m> {
         }
     }
 
-    /// Everything that the solution needs: inertias, forces, right-hand sides.
+    /// Inputs of the solution: inertias, forces, right-hand sides.
     pub fn prepare(&mut self, t: f64) {
         self.counts[0] += 1;
         let Self { tree, fronts, q, u, udot, .. } = self;
@@ -567,7 +568,7 @@ impl<'m> Mechanism<'m> {
         }
     }
 
-    /// Puts the external wrenches on the bodies, in place of those that are on them.
+    /// Sets the external wrenches on the bodies, replacing the previous ones.
     fn apply_forces(&mut self, t: f64) {
         if self.model.forces.is_empty() {
             return;
@@ -599,7 +600,7 @@ impl<'m> Mechanism<'m> {
         }
     }
 
-    /// Friction follows the loads and the loads the friction, until both rest.
+    /// Iterates friction and loads, which depend on each other, until both converge.
     fn iterate_friction(&mut self, t: f64) {
         let spots = self.model.forces.iter().any(|(_, f)| f.touches().spot.is_some());
         self.rounds.begin();

@@ -32,31 +32,31 @@ pub use system::{errors, start};
 use crate::diagnostic::Diagnostic;
 use crate::settings::word;
 
-/// How loops that reach beyond their own end are treated.
+/// Treatment of loops that extend beyond their own end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Coupling {
-    /// Whichever costs less by the static count.
+    /// The cheaper one by the static count.
     #[default]
     Auto,
     /// Arbitrary coordinate selection: real joints in the tree, rows carried past independent columns.
     Acs,
-    /// General coupled loops: the last body of every loop floats on fictitious free columns, and its real joints close.
+    /// General coupled loops: the last body of every loop floats on fictitious free columns, and its real joints are closing joints.
     Gcl,
-    /// Plain recursive coordinate reduction: the last coordinates of every loop are dependent, or nothing goes.
+    /// Plain recursive coordinate reduction: the last coordinates of every loop are dependent; an error if this is impossible.
     Rcr,
 }
 
-/// What the fictitious joints of general coupled loops hang on.
+/// Parent of the fictitious joints of general coupled loops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Fictitious {
     /// The ground: all loops have one base body, as in [Critchley03, Fig. 8b].
     #[default]
     Ground,
-    /// The body before it in the tree: loops have base bodies of their own, as in Fig. 8a.
+    /// The preceding body in the tree: loops have separate base bodies, as in Fig. 8a.
     Parent,
 }
 
-/// What is closed in every evaluation.
+/// Constraints that are closed in every evaluation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Closed {
     /// Positions and velocities.
@@ -64,27 +64,27 @@ pub enum Closed {
     Positions,
     /// Velocities alone: dependent speeds follow from the independent ones, positions drift.
     Velocities,
-    /// Nothing: only accelerations meet the constraints, and both drift.
+    /// Nothing: only accelerations satisfy the constraints, and positions and velocities drift.
     Nothing,
 }
 
 /// Options of the formulation.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// Cut joints and one dense matrix in place of the recursion.
+    /// Cut joints and one dense matrix instead of the recursion.
     pub cut: bool,
     /// Choice between carried rows and fictitious joints.
     pub coupling: Coupling,
-    /// Where fictitious joints hang.
+    /// Parent of fictitious joints.
     pub fictitious: Fictitious,
-    /// What is closed.
+    /// Which constraints are closed.
     pub closed: Closed,
-    /// Joints whose coordinates are to be dependent at the start; none: they are chosen.
+    /// Joints whose coordinates are to be dependent at the start; if empty, they are chosen.
     pub dependents: Vec<String>,
 }
 
 impl Options {
-    /// From those of a study.
+    /// Options of a study.
     pub fn of(options: &[(String, String)]) -> Result<Self, Diagnostic> {
         let wanted = |key: &str| options.iter().rev().find(|(k, _)| k == key).map(|(_, v)| v.trim());
         let names = wanted("dependents").unwrap_or_default();

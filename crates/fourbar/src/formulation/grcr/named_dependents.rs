@@ -1,4 +1,4 @@
-//! Dependents that are requested: by the names of their joints, or the last ones of every loop, as in plain recursive coordinate reduction.
+//! Requested dependents: by the names of their joints, or the last coordinates of every loop, as in plain recursive coordinate reduction.
 
 use super::dependents::{select_given, select_last};
 use super::mechanism::Mechanism;
@@ -9,19 +9,19 @@ use crate::diagnostic::{Diagnostic, nearest};
 use crate::settings::count;
 
 impl Options {
-    /// Whether a joint is among the dependents that are named.
+    /// Whether a joint is among the named dependents.
     pub(super) fn names(&self, joint: &str) -> bool {
         self.dependents.iter().any(|n| n == joint)
     }
 }
 
-/// Names in quotes, one after the other.
+/// Quoted names, separated by commas.
 fn listed<'a>(names: impl Iterator<Item = &'a str>) -> String {
     names.map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", ")
 }
 
 impl Mechanism<'_> {
-    /// Takes the dependents that the options ask for into use, or states why they cannot be.
+    /// Puts the dependents requested by the options into use, or reports why this is impossible.
     pub(super) fn choose_as_asked(&mut self, options: &Options) -> Result<(), Diagnostic> {
         if options.coupling == Coupling::Rcr && !self.closings.is_empty() {
             return self.last_ones();
@@ -44,7 +44,7 @@ impl Mechanism<'_> {
     fn named(&mut self, options: &Options) -> Result<(), Diagnostic> {
         let asked = listed(options.dependents.iter().map(String::as_str));
         let joints = &self.model.joints;
-        // What closes a loop is no coordinate of the tree: it is dependent by that.
+        // A joint that closes a loop is not a coordinate of the tree, and is therefore dependent.
         let left_out: Vec<&str> = self
             .closings
             .list

@@ -1,14 +1,14 @@
 //! Dead positions of the dependents and singular positions of the mechanism.
 //!
-//! The derivative is that of the closed state, so it is a function of the independent coordinates, and a step is one step only where all its
-//! stages see the same function. The dependent set is therefore changed between steps: a stage that finds its set weak and another one
-//! better gives up, and the step is begun again with that one.
+//! The derivative is that of the closed state, so that it is a function of the independent coordinates, and a step is consistent only if
+//! all its stages use the same function. The dependent set is therefore changed between steps: if a stage finds its set weak and another
+//! one better, it is abandoned, and the step is restarted with the better set.
 //!
-//! Where no set is good the rows themselves are near the loss of rank, and there are two cases. *Through* a singular position the motion is smooth on
-//! both sides, and closed state and rates are interpolated from there: this is still the same function. A *near miss* is passed on one side;
-//! everything changes within the distance of the miss, and interpolation would look across to the other branch. The state that it gives
-//! does not close, which tells the two apart. A near miss is resolved by small steps, whose stages are taken as they are predicted (rounding
-//! divided by a small sine would drown the error estimate) and only their ends are closed.
+//! Where no set is good the rows themselves nearly lose rank, and there are two cases. *Through* a singular position the motion is smooth
+//! on both sides, and closed state and rates are interpolated from there: this is still the same function. A *near miss* is passed on one
+//! side; everything changes within the distance of the miss, and interpolation would reach across to the other branch. The interpolated
+//! state does not close, which distinguishes the two cases. A near miss is resolved by small steps, whose stages are used as predicted
+//! (rounding divided by a small sine would dominate the error estimate); only their ends are closed.
 
 use super::cut_joints::Cut;
 use super::dependents::Selection;
@@ -17,23 +17,24 @@ use super::schedule::Role;
 use super::system::{Grcr, TOLD};
 use crate::diagnostic::Diagnostic;
 
-/// Below this sine of a dependent the rows have lost rank: rounding counts in the rates by the cube of its inverse.
+/// Below this sine of a dependent the rows have lost rank: rounding errors are divided by its cube in the rates.
 pub(super) const LOST: f64 = 0.02;
-/// A better set, searched for where the weakest dependent is weak, is taken where its weakest sine is larger by this factor.
+/// A better set, searched for if the weakest dependent is weak, is used if its smallest sine is larger by this factor.
 const BETTER: f64 = 3.0;
-/// Offsets and weights of the interpolation at singular positions, one side: even polynomials of order six go through.
+/// Offsets and weights of the interpolation at singular positions, one side: even polynomials of order six are reproduced.
 const BESIDE: [(f64, f64); 4] = [(1.0, 10.0 / 7.0), (1.5, -10.0 / 7.0), (2.0, 25.0 / 42.0), (2.5, -2.0 / 21.0)];
-/// Shortest and longest way to the first offset, radians or link lengths.
+/// Shortest and longest distance to the first offset, radians or link lengths.
 const NEAREST: f64 = 0.7 * LOST;
 const FARTHEST: f64 = 0.2;
-/// Scaled residual up to which an interpolated state is closed.
+/// Scaled residual up to which an interpolated state counts as closed.
 const THROUGH: f64 = 1e-10;
-/// Scaled residual up to which the end of a step past a near miss stays as it is: closing it would bring more rounding than it removes.
+/// Scaled residual up to which the end of a step past a near miss is not corrected: closing it would introduce more rounding than it
+/// removes.
 const DRIFT: f64 = 1e-12;
-/// Changes of the set inside one step.
+/// Maximum number of changes of the set inside one step.
 const CHANGES: usize = 3;
 
-/// How a step is begun again.
+/// How a step is restarted.
 pub(super) enum Redo {
     /// With another dependent set.
     Set(Selection),
@@ -42,15 +43,15 @@ pub(super) enum Redo {
 }
 
 impl Grcr<'_> {
-    /// Whether the rows have lost rank where they were factored last.
+    /// Whether the rows had lost rank at the last factorisation.
     pub(super) fn lost(&self) -> bool {
         !self.m.closings.is_empty() && self.m.closure.smallest.0 < LOST
     }
 
-    /// Interpolates from both sides what `take` is given with its weight, and leaves the closed state itself in the mechanism. `false` where the
-    /// motion does not lead through a singular position; then nothing is changed but the workspace.
+    /// Interpolates from both sides: `take` is called with each weight; the closed state itself is left in the mechanism. `false` if the
+    /// motion does not lead through a singular position; then only the workspace has changed.
     ///
-    /// Any smooth curve through the state will do. That of the motion is taken where there is one.
+    /// Any smooth curve through the state is suitable. The curve of the motion is used if there is one.
     pub(super) fn beside(&mut self, t: f64, q: &[f64], u: &[f64], mut take: impl FnMut(&mut Self, f64, f64)) -> bool {
         let n = self.m.tree.speeds;
         let smallest = self.m.closure.smallest;
@@ -58,7 +59,7 @@ impl Grcr<'_> {
         let size = |x: &[f64]| (0..n).fold(0.0_f64, |m, c| m.max(x[c].abs() / if self.m.tree.slides[c] { ell } else { 1.0 }));
         let (speed, rate) = (size(u), size(&self.usual));
         let [mut d, mut v, mut p, mut dq, mut du] = std::mem::take(&mut self.side);
-        // From rest the motion leads to one side only; there the curve is a straight way along the rates, both ways.
+        // From rest the motion leads to one side only; the curve is then a straight line along the rates, in both directions.
         let rests = |h: f64, way: f64| h * speed < 0.5 * way;
         let mut place = |s: &Self, k: f64, h: f64, way: f64, p: &mut [f64], v: &mut [f64]| {
             let (first, second, after) = if rests(h, way) { (0.0, k * way / rate, 0.0) } else { (k * h, 0.5 * k * k * h * h, k * h) };
@@ -115,7 +116,8 @@ impl Grcr<'_> {
         through
     }
 
-    /// The end of a step past a near miss: closed where that is certain and the drift is worth it; whether it was, and whether the miss is over.
+    /// The end of a step past a near miss: closed if that is certain and the drift large enough; returns whether it was closed, and whether
+    /// the near miss has been passed.
     pub(super) fn end_held(&mut self, t: f64, q: &[f64], u: &[f64]) -> (bool, bool) {
         self.m.take(t, q, u);
         let gap = self.m.closings.g.iter().fold(0.0_f64, |m, g| m.max(g.abs()));
@@ -130,7 +132,7 @@ impl Grcr<'_> {
         (closed, closed && over)
     }
 
-    /// At the beginning of a step: searches for a better dependent set where the one in use has become weak.
+    /// At the beginning of a step: searches for a better dependent set if the one in use has become weak.
     pub(super) fn switch(&mut self) {
         let (t, y) = std::mem::take(&mut self.accepted);
         let (stored, n) = (self.m.tree.stored, self.m.tree.speeds);
@@ -139,11 +141,11 @@ impl Grcr<'_> {
         self.last.0 = f64::NAN;
         let (sine, _) = self.m.closure.smallest;
         let s = self.m.choose_lasting();
-        // Where no set is better, as in a singular position, there is nothing to be found for a while; else as soon as it would be taken.
+        // If no set is better, as in a singular position, the next search waits; else it takes place as soon as the set would be used.
         self.search_below = if s.smallest > 1.1 * sine { (s.smallest / BETTER).min(0.5 * sine) } else { 0.03 * sine };
         if s.rank == self.m.selection.rank && s.smallest > BETTER * sine {
             if self.plain {
-                // It is borne as long as digits are left.
+                // A weak set is accepted as long as digits are left.
                 self.broken = (sine < LOST).then(|| self.breaks(t));
             } else {
                 self.change(t, s);
@@ -152,8 +154,8 @@ impl Grcr<'_> {
         self.inside_below = self.below_inside();
     }
 
-    /// Looks for a better set at a stage, where the set in use comes to its dead position inside the step; whether there is one to begin
-    /// the step again with.
+    /// Searches for a better set at a stage, if the set in use reaches its dead position inside the step; returns whether there is one with
+    /// which to restart the step.
     pub(super) fn weak_inside(&mut self) -> bool {
         let (sine, _) = self.m.closure.smallest;
         if self.plain || self.m.closings.is_empty() || sine >= self.inside_below {
@@ -168,7 +170,7 @@ impl Grcr<'_> {
         better
     }
 
-    /// Why plain recursive coordinate reduction ends.
+    /// Error where plain recursive coordinate reduction ends.
     pub(super) fn breaks(&self, t: f64) -> Box<Diagnostic> {
         let (sine, column) = self.m.closure.smallest;
         let name = if column < self.m.tree.speeds { self.m.column_name(column) } else { "the last coordinate of a loop".into() };
@@ -179,12 +181,13 @@ impl Grcr<'_> {
         )
     }
 
-    /// Where to search first inside the next step: what the search at its beginning did not find is not there, unless rank is lost altogether.
+    /// Sine at which to search first inside the next step: a search that failed at its beginning would fail again, unless rank is lost
+    /// altogether.
     pub(super) fn below_inside(&self) -> f64 {
         (0.5 * WEAK).min(self.search_below.max(LOST))
     }
 
-    /// Takes another set into use.
+    /// Puts another set into use.
     fn change(&mut self, t: f64, s: Selection) {
         let (out, new) = self.changed_names(&s.roles);
         self.adopt(s);
@@ -204,7 +207,7 @@ impl Grcr<'_> {
         self.last.0 = f64::NAN;
     }
 
-    /// Whether the step that failed is to be begun again, with what was found on the way.
+    /// Whether the failed step is to be restarted with a set or mode found in it.
     pub(super) fn begin_again(&mut self) -> bool {
         match self.redo.take() {
             None => false,
@@ -217,7 +220,7 @@ impl Grcr<'_> {
                 let old = self.m.selection.clone();
                 let mut fits = true;
                 if t.is_finite() {
-                    // It must do for the whole step.
+                    // The set must be suitable for the whole step.
                     self.m.take(t, &y[..stored], &y[stored..stored + n]);
                     let before = self.m.closure.smallest.0;
                     self.adopt(s.clone());

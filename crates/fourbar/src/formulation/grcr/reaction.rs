@@ -1,8 +1,8 @@
 //! Reactions of all joints at an output time: closing joints from their multipliers, tree joints by an inward sum of wrenches.
 //!
 //! Where closings are redundant the reactions are those of minimum norm (torques divided by the characteristic length): every self-stress
-//! of the closings is spread over the joints by the same inward sum, and the combination of self-stresses that makes the
-//! reactions smallest is added.
+//! of the closings is distributed over the joints by the same inward sum, and the combination of self-stresses that minimises the reactions
+//! is added.
 
 use super::loop_rows::Closings;
 use super::mechanism::Mechanism;
@@ -12,9 +12,9 @@ use crate::model::JointCoordinate;
 use crate::motion::{Instant, Loads, Reaction};
 use nalgebra::{DMatrix, DVector};
 
-/// Up to this many self-stresses are combined by a dense factor, more by conjugate gradients.
+/// Up to this many self-stresses are combined by a dense factor, more of them by conjugate gradients.
 const DENSE: usize = 300;
-/// Loads below this share of a self-stress are rounding.
+/// Loads below this fraction of a self-stress are rounding.
 const NOTHING: f64 = 1e-15;
 
 /// Fills reactions and efforts of an instant whose poses are those of the mechanism.
@@ -38,7 +38,7 @@ pub fn fill(m: &Mechanism<'_>, loads: &Loads, out: &mut Instant) {
     }
 }
 
-/// Reactions and efforts from the multipliers of the closings and the wrenches that the nodes need.
+/// Reactions and efforts from the multipliers of the closings and the wrenches required by the nodes.
 fn spread(m: &Mechanism<'_>, loads: &Loads, closings: &Closings, multipliers: &[f64], mut W: Vec<Six>, out: &mut Instant) {
     let tree = &m.tree;
     loads.fill(m.model, &closings.set, multipliers, out);
@@ -56,7 +56,7 @@ fn spread(m: &Mechanism<'_>, loads: &Loads, closings: &Closings, multipliers: &[
             let g = closings.set.generalized(c, slot, &m.poses, x);
             let k = tree.of_body[b];
             let rho = m.poses[b].r - tree.O[tree.nodes[k].patch];
-            // The wrench on the body is -g; what the joint to the parent must hold is the opposite.
+            // The wrench on the body is -g; the joint to the parent must balance it.
             W[k] += Six::new(g.F, m.poses[b].A * g.T + rho.cross(&g.F));
         }
     }
@@ -76,7 +76,7 @@ fn spread(m: &Mechanism<'_>, loads: &Loads, closings: &Closings, multipliers: &[
     for p in &tree.prescribed {
         let effort = tree.S[p.column].dot(&W[p.node]) * p.factor;
         out.efforts[p.drive] = effort;
-        // The drive is its own element: its part is no reaction of the joint.
+        // The drive is a separate element: its part is not a reaction of the joint.
         let d = &m.model.drives[p.drive];
         let joint = &m.model.joints[d.joint];
         let z = m.poses[joint.bodies[0].index()].A * joint.F.axis(2);
@@ -87,7 +87,7 @@ fn spread(m: &Mechanism<'_>, loads: &Loads, closings: &Closings, multipliers: &[
     }
 }
 
-/// What a self-stress of unit size loads. It holds the few bodies of its loop, whatever the size of the mechanism.
+/// Loads due to a unit self-stress. They involve only the few bodies of its loop, whatever the size of the mechanism.
 struct Stressed {
     reactions: Vec<(usize, Reaction)>,
     constraints: Vec<(usize, Reaction)>,
@@ -122,7 +122,7 @@ impl Stressed {
     }
 }
 
-/// Adds the combination of self-stresses that makes the reactions smallest.
+/// Adds the combination of self-stresses that minimises the reactions.
 fn smallest(m: &Mechanism<'_>, loads: &Loads, multipliers: &[f64], out: &mut Instant) {
     let (all, stresses) = m.self_stresses();
     let mut part = out.clone();
@@ -149,8 +149,8 @@ fn smallest(m: &Mechanism<'_>, loads: &Loads, multipliers: &[f64], out: &mut Ins
     columns.iter().zip(z).for_each(|(column, z)| column.add(z, out));
 }
 
-/// What is to be smallest: forces and torques over the characteristic length of joints and drives, then the multipliers of couplings, bare
-/// rows and rolling. A self-stress may load these alone: planets hold each other by their teeth, and no bearing feels it.
+/// Quantities to minimise: forces and torques over the characteristic length of joints and drives, then the multipliers of couplings, bare
+/// rows and rolling. A self-stress may load the latter alone: planets can brace each other by their teeth without a load on any bearing.
 fn measured(m: &Mechanism<'_>, closings: &Closings, multipliers: &[f64], i: &Instant) -> Vec<f64> {
     let L = m.model.length;
     let mut x: Vec<f64> = i.reactions.iter().flat_map(|w| w.force.iter().copied().chain(w.torque.iter().map(move |x| x / L))).collect();
@@ -164,7 +164,7 @@ fn measured(m: &Mechanism<'_>, closings: &Closings, multipliers: &[f64], i: &Ins
     x
 }
 
-/// `z` that makes `w + N z` smallest; columns of `N` sparse and of unit length.
+/// `z` that minimises `w + N z`; columns of `N` are sparse and of unit length.
 fn minimise(N: &[Vec<(usize, f64)>], mut w: Vec<f64>) -> Vec<f64> {
     let k = N.len();
     let dot = |n: &[(usize, f64)], w: &[f64]| n.iter().map(|(r, x)| x * w[*r]).sum::<f64>();

@@ -1,13 +1,14 @@
-//! The fixed order of the front recursion: which accelerations and rows the front of each node holds, and where it goes.
+//! The fixed order of the front recursion: the accelerations and rows in the front of each node, and the front's destination.
 //!
 //! Nodes are eliminated in the reverse order of growth. The front of a node is a function of its own acceleration and of those of its
-//! carriers: the bodies that rows of already eliminated nodes still refer to (the base bodies of open loops in [Critchley03, section 5]). After
-//! the node's columns are eliminated its acceleration becomes the parent's, and the front goes to the node of its list that is eliminated next.
+//! carriers: the bodies that rows of already eliminated nodes still refer to (the base bodies of open loops in [Critchley03, section 5]).
+//! After the node's columns are eliminated its acceleration becomes the parent's, and the front is passed to the node of its list that is
+//! eliminated next.
 
 use super::loop_rows::Closings;
 use super::tree::Tree;
 
-/// What becomes of a column.
+/// Treatment of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// Eliminated by inertia.
@@ -34,7 +35,7 @@ pub struct Entry {
 pub struct Arrival {
     /// The node it comes from.
     pub from: usize,
-    /// First row it takes.
+    /// First row it occupies.
     pub row: usize,
     /// For each of its variables, the variable here; `None` for the ground.
     pub map: Vec<Option<usize>>,
@@ -49,7 +50,7 @@ pub struct Front {
     pub rows_in: usize,
     /// Rows after.
     pub rows_out: usize,
-    /// Where it goes; `None` where nothing is left.
+    /// Destination; `None` if nothing remains.
     pub holder: Option<usize>,
     /// Fronts that arrive, in the order of their elimination.
     pub arrivals: Vec<Arrival>,
@@ -62,20 +63,20 @@ impl Front {
     pub fn w(&self) -> usize {
         6 * self.variables.len()
     }
-    /// Whether it holds only its own acceleration and no rows.
+    /// Whether it contains only its own acceleration and no rows.
     pub fn is_plain(&self) -> bool {
         self.variables.len() == 1 && self.rows_in == 0
     }
 }
 
-/// Fronts of all nodes; the first is the ground's and holds the rows that nothing could eliminate.
+/// Fronts of all nodes; the first is the ground's and contains the rows that could not be eliminated.
 #[derive(Clone, Debug)]
 pub struct Schedule {
     /// Fronts by node.
     pub fronts: Vec<Front>,
     /// Role of each column.
     pub roles: Vec<Role>,
-    /// Whether there are rows at all.
+    /// Whether there are any rows.
     pub loops: bool,
 }
 
@@ -85,11 +86,11 @@ impl Schedule {
         Self::within(tree, closings, roles, f64::INFINITY).0
     }
 
-    /// The same, given up where the operations on the accelerations alone, whose number is told, come to more than `limit`.
+    /// The same, abandoned if the operations on the accelerations alone exceed `limit`; their number is returned.
     pub fn within(tree: &Tree, closings: &Closings, roles: Vec<Role>, limit: f64) -> (Self, f64) {
         let n = tree.nodes.len();
         let mut least = 0.0;
-        // The last front that a node entered as a variable, and its place there.
+        // The last front that contains a node as a variable, and its place there.
         let mut placed = vec![(0, 0); n];
         let mut fronts: Vec<Front> = vec![Front::default(); n];
         let mut entering: Vec<Vec<usize>> = vec![Vec::new(); n];
@@ -136,7 +137,7 @@ impl Schedule {
             let pivots = roles.iter().filter(|r| **r == Role::Dependent).count();
             front.rows_in = rows;
             front.rows_out = rows.saturating_sub(pivots);
-            // What is left after the node's own acceleration has become the parent's.
+            // Remaining variables after the node's own acceleration has become the parent's.
             let next = variables[1..].iter().copied().chain([node.parent]).max().filter(|v| *v != 0);
             front.holder = match next {
                 Some(v) => Some(v),
@@ -163,7 +164,7 @@ impl Schedule {
         (Self { fronts, roles, loops: !closings.list.is_empty() }, least)
     }
 
-    /// Floating-point operations of the inward pass, by the rule that trees are compared with.
+    /// Floating-point operations of the inward pass, as counted in comparisons of trees.
     pub fn cost(&self, tree: &Tree) -> f64 {
         let mut sum = 0.0;
         for (k, f) in self.fronts.iter().enumerate().skip(1) {

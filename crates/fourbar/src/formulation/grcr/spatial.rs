@@ -1,7 +1,7 @@
 //! Six-vectors (linear, angular) in world axes about a reference point, and rigid-body inertia about it.
 //!
-//! A twist is the velocity of the body point at the reference point `O` and the angular velocity; a wrench is the force and the
-//! moment about `O`. With one reference point every shift along a chain is the identity, so nothing is transformed between bodies.
+//! A twist is the velocity of the body point at the reference point `O` and the angular velocity; a wrench is the force and the moment
+//! about `O`. With one reference point every shift along a chain is the identity, so that no transformations between bodies are needed.
 
 use nalgebra::{Matrix3, Vector3};
 use std::ops::{Add, AddAssign, Mul, Neg, Sub, SubAssign};
@@ -119,7 +119,7 @@ impl SubAssign for Six {
     }
 }
 
-/// Matrix times vector, written out.
+/// Matrix times vector, unrolled.
 #[inline(always)]
 pub fn times(E: &Matrix3<f64>, x: &V) -> V {
     V::new(E.m11 * x.x + E.m12 * x.y + E.m13 * x.z, E.m21 * x.x + E.m22 * x.y + E.m23 * x.z, E.m31 * x.x + E.m32 * x.y + E.m33 * x.z)
@@ -170,8 +170,8 @@ pub struct Inertia {
 }
 
 impl Inertia {
-    /// Of mass `m` in a frame with axes `E` and origin `x` from the reference point, in which its centre is at `c_bar` and its central inertia
-    /// is `J_bar`. With it the centre from the reference point and the central inertia in world axes.
+    /// Inertia of mass `m` in a frame with axes `E` and origin `x` from the reference point, with centre of mass `c_bar` and central
+    /// inertia `J_bar` in that frame. Also returns the centre of mass from the reference point and the central inertia in world axes.
     #[inline(always)]
     pub fn new(m: f64, x: &V, E: &Matrix3<f64>, c_bar: &V, J_bar: &Symmetric) -> (Self, V, Symmetric) {
         let c = x + times(E, c_bar);

@@ -1,8 +1,8 @@
 //! The formulation as a first-order system: state, derivative, switching of dependents, singular positions, instants.
 //!
 //! The state holds all tree coordinates, all speeds and the work. Every evaluation closes the loops from the values that the integrator
-//! predicts. At a closed state the derivative does not depend on the dependent set, so a switch between steps changes nothing; beside it the
-//! derivative does, so the set stays the same throughout a step (see [`super::passage`]).
+//! predicts. At a closed state the derivative does not depend on the dependent set, so that a switch between steps has no effect; away from
+//! it the derivative does, so that the set stays the same throughout a step (see [`super::passage`]).
 
 use super::cut_joints::Cut;
 use super::mechanism::{Mechanism, WEAK};
@@ -23,13 +23,13 @@ use crate::state::{Configuration, Twist};
 use crate::structure::Structure;
 use serde_json::{Value, json};
 
-/// Switches told one by one.
+/// Maximum number of switches that are reported individually.
 pub(super) const TOLD: usize = 20;
 
-/// Sine of the weakest dependent above which an error is not enlarged much by closing the loops.
+/// Sine of the weakest dependent above which closing the loops hardly amplifies errors.
 const CLEAR: f64 = 0.5;
 
-/// A mechanism in motion.
+/// A moving mechanism.
 pub struct Grcr<'m> {
     pub(super) m: Mechanism<'m>,
     pub(super) cut: Option<Cut>,
@@ -42,43 +42,43 @@ pub struct Grcr<'m> {
     measure: Massless<'m>,
     /// Last rates of speeds.
     pub(super) usual: Vec<f64>,
-    /// Time and state whose closed values are in the mechanism; no time where there are none.
+    /// Time and state whose closed values are in the mechanism; NaN if there are none.
     pub(super) last: (f64, Vec<f64>),
-    /// Time and state at the end of the last accepted step, which is closed: it is never corrected again, so that neither outputs in
-    /// between nor a resumed run change a digit.
+    /// Time and state at the end of the last accepted step, which is closed: it is never corrected again, so that intermediate outputs and
+    /// resumed runs do not change any digit.
     pub(super) accepted: (f64, Vec<f64>),
-    /// Sine below which the next search for a better set is worth its time.
+    /// Sine below which the next search for a better set is worthwhile.
     pub(super) search_below: f64,
     /// The same inside the step.
     pub(super) inside_below: f64,
-    /// Whether a better set is to be searched for before the next step.
+    /// Whether to search for a better set before the next step.
     look: bool,
-    /// Whether the stages of the step are taken as predicted, and whether that ends with it.
+    /// Whether the stages of the step are used as predicted, and whether that ends with it.
     pub(super) holding: bool,
     leave: bool,
     /// Changes of the set since the last accepted step.
     pub(super) changes: usize,
-    /// What the step that failed is to be begun again with.
+    /// How the failed step is to be restarted.
     pub(super) redo: Option<Redo>,
     start: Vec<f64>,
     carried: Carried,
     worked: bool,
-    /// Columns that move what is counted, with the factor that makes a round a whole turn.
+    /// Columns with counted coordinates, with the factor that makes a revolution a whole turn.
     counted: Vec<(usize, f64)>,
     tau: f64,
     pub(super) switches: Vec<(f64, String)>,
     pub(super) switched: usize,
-    /// Evaluations by interpolation, and output times with rank loss.
+    /// Number of evaluations by interpolation, and of output times with rank loss.
     pub(super) interpolated: usize,
     flagged: usize,
     /// Workspace of interpolation.
     pub(super) side: [Vec<f64>; 5],
-    /// Whether the dependents are the last coordinates of their loops and stay so, and where that broke.
+    /// Whether the dependents must remain the last coordinates of their loops, and the error where that failed.
     pub(super) plain: bool,
     pub(super) broken: Option<Box<Diagnostic>>,
 }
 
-/// Sets the formulation in motion.
+/// Starts the formulation.
 pub fn start<'m>(
     structure: &Structure<'m>,
     study: &Study,
@@ -150,8 +150,9 @@ impl<'m> Grcr<'m> {
         worst
     }
 
-    /// What an error of the state becomes when the loops are closed: dependent coordinates take it up divided by the sine with which the
-    /// rows determine them, dependent speeds by its square. The difference of the two closed states; nothing where one cannot be closed.
+    /// Effect of an error of the state after the loops are closed: errors of dependent coordinates are divided by the sine with which the
+    /// rows determine them, those of dependent speeds by its square. Returns the difference of the two closed states; `None` if one cannot
+    /// be closed.
     fn error_when_closed(&mut self, t: f64, end: &[f64], d: &[f64]) -> Option<f64> {
         let (stored, n, z) = (self.m.tree.stored, self.m.tree.speeds, self.carried.len());
         let (q, u) = (&end[z..z + stored], &end[z + stored..z + stored + n]);
@@ -175,19 +176,19 @@ impl<'m> Grcr<'m> {
         size
     }
 
-    /// The largest of relative motions or speeds, in radians or characteristic lengths.
+    /// The largest relative motion or speed, in radians or characteristic lengths.
     fn size(&self, x: &[f64]) -> f64 {
         let (tree, L) = (&self.m.tree, self.m.model.length);
         (0..tree.speeds).fold(0.0_f64, |m, c| m.max(x[c].abs() / if tree.slides[c] { L } else { 1.0 }))
     }
 
-    /// Closes and accelerates at a state; power of drives and of forces without a potential.
+    /// Closes the loops and computes accelerations at a state; returns the power of drives and of forces without a potential.
     pub(super) fn evaluate(&mut self, t: f64, q: &[f64], u: &[f64]) -> Result<f64, Box<Diagnostic>> {
         self.m.close(t, q, u)?;
         self.accelerate(t)
     }
 
-    /// The same at the state that is closed already.
+    /// The same at a state that is closed already.
     fn accelerate(&mut self, t: f64) -> Result<f64, Box<Diagnostic>> {
         match &mut self.cut {
             Some(cut) => cut.accelerate(&mut self.m, t),
@@ -209,14 +210,14 @@ impl<'m> Grcr<'m> {
         power + eval::power(m.model, &x)
     }
 
-    /// Rates of inputs and states at the state of the mechanism; `false` where one is not finite.
+    /// Rates of inputs and states at the state of the mechanism; `false` if one is not finite.
     fn rates(&mut self, t: f64, out: &mut [f64]) -> bool {
         let m = &self.m;
         let x = eval::Plain { t, q: &m.poses, v: &m.velocities, turns: &m.turns, loads: &m.loads, z: &m.z };
         self.carried.derivative(m.model, &x, out)
     }
 
-    /// Adds `weight` times them.
+    /// Adds `weight` times these rates.
     fn add_rates(&mut self, t: f64, weight: f64, out: &mut [f64]) {
         let m = &self.m;
         let x = eval::Plain { t, q: &m.poses, v: &m.velocities, turns: &m.turns, loads: &m.loads, z: &m.z };
@@ -243,7 +244,7 @@ pub fn errors(set: &mut ConstraintSet, G: &mut [f64], [x, y]: &mut [Vec<f64>; 2]
     out.errors[2] = largest(x, y);
 }
 
-/// Why a stage gave up; told only where the step cannot be begun again any more.
+/// Reason why a stage was abandoned; reported only if the step cannot be restarted any more.
 fn begun_again(t: f64) -> Box<Diagnostic> {
     Box::new(
         Diagnostic::new("S270", format!("at t = {t:.6} s no choice of joint coordinates closes the loops"))
@@ -268,7 +269,7 @@ impl Grcr<'_> {
         let (z, y) = y.split_at(self.carried.len());
         self.m.z.copy_from_slice(z);
         let (q, u) = (&y[..stored], &y[stored..stored + n]);
-        // The interpolation represents what a singular position itself does not define.
+        // At a singular position the undefined values are replaced by interpolation.
         let mut through = false;
         let closed = !self.holding && self.m.close_above(LOST, t, q, u).unwrap_or(false);
         if !self.holding && !closed {
@@ -346,7 +347,7 @@ impl System for Grcr<'_> {
     }
 
     fn replaced(&mut self, y: &[f64]) {
-        // Inputs move nothing: what is closed stays so.
+        // Inputs move nothing: a closed state stays closed.
         let n = self.carried.len();
         for (_, kept) in [&mut self.last, &mut self.accepted] {
             if kept[n..] == y[n..] {
@@ -423,7 +424,7 @@ impl System for Grcr<'_> {
         } else {
             self.m.close_above(LOST, t, q, u)?
         };
-        // Past a near miss no set is good, but that in use may come to its dead position while another one does not.
+        // Past a near miss no set is good, but the set in use may reach its dead position while another one does not.
         if !accepted && self.weak_inside() {
             return Err(begun_again(t));
         }
@@ -462,7 +463,7 @@ impl System for Grcr<'_> {
         let n = self.m.tree.speeds;
         let (z, d) = d.split_at(self.carried.len());
         let worst = self.m.model.length * self.carried.error(y, z, self.tau);
-        // Not max: what is not a number must count.
+        // Not max: NaN must be preserved.
         if worst.is_nan() {
             return worst;
         }
@@ -474,7 +475,7 @@ impl System for Grcr<'_> {
     fn error_at_end(&mut self, t: f64, end: &[f64], y: &[f64], d: &[f64]) -> f64 {
         let plain = self.error(y, d);
         let sine = self.m.closure.smallest.0;
-        // Below, rounding would count with the error, and passages have their own care.
+        // Below this range rounding would dominate the error; passages are treated separately.
         if self.m.closings.is_empty() || self.holding || !(WEAK..CLEAR).contains(&sine) || !plain.is_finite() {
             return plain;
         }
@@ -501,7 +502,7 @@ impl System for Grcr<'_> {
             self.redo = Some(Redo::Hold);
             return Err(begun_again(t));
         }
-        // The derivative of the corrected state is the same, because every evaluation corrects.
+        // The derivative of the corrected state is the same, since every evaluation corrects the state.
         y[z..z + stored].copy_from_slice(&self.m.q);
         y[z + stored..z + stored + n].copy_from_slice(&self.m.u);
         self.m.count_turns();
@@ -546,7 +547,7 @@ impl System for Grcr<'_> {
     }
 
     fn glance(&mut self, t: f64, y: &[f64], out: &mut Configuration) -> bool {
-        // The tree is at the accepted state until something else is evaluated; then it is placed there, without its loops.
+        // The tree is at the accepted state unless another state was evaluated; then it is placed there, without its loops.
         if self.last.0 != t || self.last.1 != y {
             let (stored, z) = (self.m.tree.stored, self.carried.len());
             self.last.0 = f64::NAN;
@@ -563,7 +564,7 @@ impl System for Grcr<'_> {
     }
 
     fn instant(&mut self, t: f64, y: &[f64], out: &mut Instant) -> Result<(), Box<Diagnostic>> {
-        // Looking at the motion does not change where the next step begins its rounds between friction and loads.
+        // Outputs must not change the starting values of the next iteration between friction and loads.
         let loads = self.m.friction.then(|| self.m.loads.clone());
         let done = self.instant_at(t, y, out);
         if let Some(loads) = loads {
@@ -636,7 +637,7 @@ impl System for Grcr<'_> {
         if turns.len() == self.m.turns.len() {
             self.m.turns = turns;
         }
-        // Rounds between friction and loads begin where the last ones ended.
+        // The iteration between friction and loads starts from the last results.
         let loads = numbers(&v["loads"]);
         if loads.len() == self.m.loads.len() {
             self.m.loads = loads;

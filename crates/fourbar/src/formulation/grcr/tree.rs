@@ -2,7 +2,7 @@
 //!
 //! Node 0 is the ground. A node's own frame is the joint frame on its side of the joint to its parent, so that a hinge turns about z of its
 //! node. Twists are taken about the reference point of the node's patch: one point for small mechanisms, a new one every few joints of
-//! depth in long chains, because digits are lost with the square of the distance from it.
+//! depth in long chains, because the loss of digits grows with the square of the distance from it.
 
 use super::graph::Growth;
 use super::hinge::Body;
@@ -24,7 +24,7 @@ const PATCH: usize = 24;
 pub struct Node {
     /// Body of the model.
     pub body: usize,
-    /// Node it hangs on.
+    /// Parent node.
     pub parent: usize,
     /// Joint of the model; `None` for a free body.
     pub joint: Option<usize>,
@@ -61,7 +61,7 @@ pub struct Shape {
     pub J: Symmetric,
 }
 
-/// Where a node is and how it moves, about its reference point.
+/// Position and motion of a node, about its reference point.
 #[derive(Clone, Copy, Debug)]
 pub struct Moving {
     /// Own frame. Written by `place`.
@@ -78,7 +78,7 @@ pub struct Moving {
 #[derive(Clone, Debug)]
 struct Run {
     nodes: Range<usize>,
-    /// Free hinges, each on the one before; else a single node.
+    /// Free hinges, each attached to the preceding one; else a single node.
     hinges: bool,
 }
 
@@ -91,14 +91,14 @@ pub struct Prescribed {
     pub column: usize,
     /// Node.
     pub node: usize,
-    /// Column coordinate per drive coordinate: one, but for the distance of a screw.
+    /// Column coordinate per drive coordinate: one, except for the distance of a screw.
     pub factor: f64,
 }
 
-/// What the passes need of a node, close together.
+/// Data of a node for the passes, stored compactly.
 #[derive(Clone, Copy, Debug)]
 pub struct Link {
-    /// Node it hangs on.
+    /// Parent node.
     pub parent: u32,
     /// First column.
     pub u: u32,
@@ -113,7 +113,7 @@ pub struct Link {
 pub struct Tree {
     /// Nodes; the first is the ground.
     pub nodes: Vec<Node>,
-    /// The same in short.
+    /// The same in compact form.
     pub links: Vec<Link>,
     /// Node of each body.
     pub of_body: Vec<usize>,
@@ -144,7 +144,7 @@ pub struct Tree {
     pub O: Vec<V>,
     /// Columns, as motions of the child. Written by `place`.
     pub S: Vec<Six>,
-    /// Rate of the first column of each node by its own coordinate, world; empty where no column bends.
+    /// Derivative of the first column of each node with respect to its coordinate, world; empty if no column bends.
     bends: Vec<V>,
 }
 
@@ -181,13 +181,13 @@ impl Tree {
                     let x = &model.joints[j];
                     let reversed = x.bodies[1].index() == on;
                     let (near, own) = if reversed { (x.M, x.F) } else { (x.F, x.M) };
-                    // Joints that cannot stand in a tree are no edges of the graph.
+                    // Joints that have no tree form are not edges of the graph.
                     (Kind::of(&x.kind).unwrap_or_else(Kind::free), reversed, (near.R, near.s), (own.R, own.s))
                 }
                 None => (Kind::free(), false, (M3::identity(), V::zeros()), (M3::identity(), V::zeros())),
             };
             if reversed && kind.is_hinge() {
-                // Half a turn about x, so that z is the column and the angle counts from the parent.
+                // Half a turn about x, so that z is the column and the angle is counted from the parent.
                 let flip = M3::from_diagonal(&V::new(1.0, -1.0, -1.0));
                 (near.0, own.0) = (near.0 * flip, own.0 * flip);
             }
@@ -218,7 +218,7 @@ impl Tree {
         let turning = (1..nodes.len()).filter(|&k| nodes[k].kind.quaternion().is_some()).collect();
         let slides = nodes.iter().flat_map(|n| (0..n.kind.speeds()).map(|k| n.kind.slides(k))).collect();
         let centre = start.q.iter().skip(1).fold(V::zeros(), |s, q| s + q.r) / (n.max(2) - 1) as f64;
-        // Reach of a long chain must not spoil the first patch: its bodies are near the ground's joint.
+        // The extent of a long chain must not affect the first patch: its bodies are near the ground's joint.
         let centre = if patches > 1 { growth.steps.first().map_or(centre, |s| start.q[s.0].r) } else { centre };
         let short = |n: &Node| Link { parent: n.parent as u32, u: n.u as u32, speeds: n.kind.speeds() as u32, shift: n.shift };
         let mut tree = Self {
@@ -258,7 +258,7 @@ impl Tree {
         }
     }
 
-    /// Drives on tree columns prescribe them; a second drive of one column stays a constraint.
+    /// Drives on tree columns prescribe them; a second drive of the same column remains a constraint.
     fn prescribe(&mut self, model: &Model) {
         let mut taken = vec![false; self.speeds];
         for (drive, d) in model.drives.iter().enumerate() {
@@ -304,7 +304,7 @@ impl Tree {
         }
     }
 
-    /// Sets the prescribed coordinates and speeds of a time; gives their second derivatives to `put`.
+    /// Sets the prescribed coordinates and speeds at a time; passes their second derivatives to `put`.
     pub fn drive(&self, model: &Model, t: f64, q: &mut [f64], u: &mut [f64], mut put: impl FnMut(usize, f64)) {
         for p in &self.prescribed {
             let f = model.drives[p.drive].value.at(t);
@@ -320,7 +320,7 @@ impl Tree {
         self.place_from(1, q);
     }
 
-    /// The same from a node on, where those before are in place.
+    /// The same from a given node on; the preceding ones are already placed.
     pub fn place_from(&mut self, first: usize, q: &[f64]) {
         for i in 0..self.runs.len() {
             let run = &self.runs[i];
@@ -332,7 +332,7 @@ impl Tree {
         }
     }
 
-    /// Places a node whose parent is placed.
+    /// Places a node whose parent is already placed.
     fn place_node(&mut self, k: usize, q: &[f64]) {
         let n = &self.nodes[k];
         if n.kind.is_hinge() {
@@ -364,7 +364,7 @@ impl Tree {
             n.kind.columns(own, &near, &E, &(x - O), out);
         }
         if let Some(bend) = n.kind.bend(own) {
-            // In the frame of the base; seen from the moving body the column is the other way round.
+            // In the frame of the base; relative to the moving body the column is reversed.
             self.bends[k] = if n.reversed { -(E * bend) } else { near * bend };
         }
         (self.at[k].E, self.at[k].x) = (E, x);
@@ -403,8 +403,8 @@ impl Tree {
         }
     }
 
-    /// Twists, accelerations at zero unknown rates, and what the bodies bring into the recursion; places the nodes first where `PLACE` says so.
-    /// `udot` holds the rates of prescribed columns and is zero elsewhere.
+    /// Twists, accelerations at zero unknown rates, and contributions of the bodies to the recursion; places the nodes first if `PLACE`.
+    /// `udot` contains the rates of prescribed columns and is zero elsewhere.
     pub fn sweep<const PLACE: bool>(&mut self, q: &[f64], u: &[f64], udot: &[f64], bodies: &mut [Body]) {
         if PLACE {
             self.O[0] = self.centre;
@@ -424,7 +424,7 @@ impl Tree {
         }
     }
 
-    /// Velocity and bias of a node whose parent's are known.
+    /// Velocity and bias of a node whose parent's values are known.
     fn bias_node(&mut self, k: usize, u: &[f64], udot: &[f64]) {
         let driven = !self.prescribed.is_empty();
         let n = &self.nodes[k];
@@ -475,8 +475,7 @@ impl Tree {
         Twist { v: V.l + V.a.cross(&rho), w: pose.A.tr_mul(&V.a) }
     }
 
-    /// Columns that turn about an axis and are angles themselves, and those that go round closed curves, with the factor that makes a
-    /// round a whole turn.
+    /// Columns that are counted angles about an axis, and those along closed curves, with the factor that makes a revolution a whole turn.
     pub fn counted_columns<'a>(&'a self, model: &'a Model) -> impl Iterator<Item = (usize, f64)> + 'a {
         let plain = self.nodes.iter().filter(|n| n.kind.quaternion().is_none());
         let hinged = plain.flat_map(|n| (0..n.kind.speeds()).filter(|c| !n.kind.slides(*c)).map(|c| (n.u + c, 1.0)));

@@ -1,7 +1,8 @@
 //! The cheapest of several spanning trees, by the static count of operations.
 //!
-//! What a tree costs is known only once its dependents are chosen, and that takes far longer than the tree itself where loops carry many base
-//! bodies along. The widths of the fronts alone already say what a tree costs at least, so a tree that cannot win is given up early.
+//! The cost of a tree is known only once its dependents are chosen, and that takes far longer than growing the tree where loops carry many
+//! base bodies along. The widths of the fronts alone give a lower bound of the cost, so that a tree that cannot be the cheapest is
+//! abandoned early.
 
 use super::graph::{Graph, Growth};
 use super::loop_rows::Closings;
@@ -13,13 +14,13 @@ use crate::constraint::Owner;
 use crate::model::Model;
 use crate::state::Configuration;
 
-/// Cost of closing a loop at a joint that had better stand in the tree, in operations.
+/// Cost of closing a loop at a joint that is preferred in the tree, in operations.
 const UNWANTED: f64 = 2000.0;
-/// Operations per body that the counts of all trees are first pursued to, and the factor while none is complete.
+/// Initial limit of the count for all trees, in operations per body, and the factor by which it grows while no count is complete.
 const FIRST: f64 = 1000.0;
 const FURTHER: f64 = 8.0;
 
-/// A tree that might be taken.
+/// A candidate for the tree.
 struct Candidate {
     tree: Tree,
     closings: Closings,
@@ -35,7 +36,7 @@ impl Candidate {
         Self { tree, closings, unwanted: UNWANTED * unwanted as f64 }
     }
 
-    /// What it costs at least; some value above `limit` where it is more than that.
+    /// Lower bound of its cost; some value above `limit` if the cost exceeds `limit`.
     fn least(&self, limit: f64) -> f64 {
         let mut roles = vec![Role::Independent; self.tree.speeds];
         for p in &self.tree.prescribed {
@@ -44,7 +45,7 @@ impl Candidate {
         self.unwanted + Schedule::within(&self.tree, &self.closings, roles, limit - self.unwanted).1
     }
 
-    /// Bodies at the end of their loops: where fictitious joints would stand.
+    /// Bodies at the end of their loops, for fictitious joints.
     fn floating(&self) -> Vec<bool> {
         let mut floating = vec![false; self.tree.of_body.len()];
         let joints = self.closings.list.iter().filter(|c| matches!(c.owner, Owner::Joint(_)));
@@ -77,7 +78,7 @@ fn candidates(model: &Model, start: &Configuration, options: &Options) -> Vec<Ca
         }
         list.extend(fictitious.map(|growth| Candidate::new(model, start, &graph, &growth)));
     }
-    // What the tree omits is dependent by that alone, so it must be among what is named.
+    // Joints that the tree omits are always dependent, and must therefore be among the named ones.
     let cuts_named = |c: &Candidate| c.closings.list.iter().all(|x| !matches!(x.owner, Owner::Joint(k) if !named[k]));
     if named.contains(&true) && list.iter().any(cuts_named) {
         list.retain(cuts_named);
@@ -85,7 +86,7 @@ fn candidates(model: &Model, start: &Configuration, options: &Options) -> Vec<Ca
     list
 }
 
-/// The mechanism with the cheapest tree that the options allow; the first one where several cost the same.
+/// The mechanism with the cheapest tree that the options allow; the first one in case of a tie.
 pub fn cheapest<'m>(model: &'m Model, start: &Configuration, options: &Options) -> Mechanism<'m> {
     let list = candidates(model, start, options);
     let mut limit = FIRST * model.bodies.len() as f64;
@@ -110,7 +111,7 @@ pub fn cheapest<'m>(model: &'m Model, start: &Configuration, options: &Options) 
     match best {
         Some((_, _, m)) => m,
         None => {
-            // Without bodies there is nothing to grow.
+            // Without bodies the tree consists of the ground alone.
             let tree = Tree::new(model, &Growth { steps: Vec::new() }, start);
             let closings = Closings::new(model, &tree);
             Mechanism::with(model, start, tree, closings)

@@ -1,11 +1,11 @@
-//! The choice of group for each body, from the joints alone: what [Mueller13, section 6] leaves to future work.
+//! The choice of group for each body, from the joints alone, which [Mueller13, section 6] leaves to future work.
 //!
-//! The joints on a way from the ground to a body span a set of screws; closed under the Lie bracket it is an algebra, and the
-//! body never leaves the motion subgroup of that algebra, whatever the joints do. On SE(3) the constraints of such a body are linear
-//! in its body-fixed twist with constant coefficients, so every stage, sum of stages and exponential keeps them: no drift. On
-//! SO(3) x R3 the same holds for the hybrid velocity where turning does not carry the centre of mass along (slides,
-//! motion in a plane, turning about the centre of mass itself). So SE(3) is worth its price for bodies in a proper
-//! subgroup that SO(3) x R3 does not keep as well, and for no other.
+//! The joints on a path from the ground to a body span a set of screws; closed under the Lie bracket it is an algebra, and the body never
+//! leaves the motion subgroup of that algebra, whatever the motion of the joints. On SE(3) the constraints of such a body are linear in its
+//! body-fixed twist with constant coefficients, so every stage, sum of stages and exponential satisfies them: no drift. On SO(3) x R3 the
+//! same holds for the hybrid velocity where turning does not carry the centre of mass along (slides, motion in a plane, turning about the
+//! centre of mass itself). SE(3) is therefore worth its cost only for bodies in a proper subgroup that is not preserved on SO(3) x R3 as
+//! well.
 
 use super::space::Space;
 use crate::model::{Body, Model};
@@ -13,9 +13,9 @@ use crate::state::Pose;
 use nalgebra::{Vector3, Vector6};
 use std::collections::VecDeque;
 
-/// Components below this share of a unit screw are rounding.
+/// Components below this fraction of a unit screw are rounding.
 const TOLERANCE: f64 = 1e-9;
-/// At most this many names are written out.
+/// Maximum number of names that are listed.
 const NAMES: usize = 8;
 
 type Twist = Vector6<f64>;
@@ -49,13 +49,13 @@ impl Algebra {
         Self { basis: (0..6).map(|k| Twist::ith(k, 1.0)).collect() }
     }
 
-    /// What a screw has outside the span.
+    /// Component of a screw outside the span.
     fn outside(&self, x: &Twist) -> Twist {
-        // Twice, so that rounding of the first pass does not look like a direction.
+        // Twice, so that rounding of the first pass is not taken for a direction.
         (0..2).fold(*x, |x, _| self.basis.iter().fold(x, |x, b| x - b * b.dot(&x)))
     }
 
-    /// Adds a screw; whether it was new.
+    /// Adds a screw; returns whether it was new.
     fn add(&mut self, x: &Twist) -> bool {
         let rest = self.outside(x);
         let new = rest.norm() > TOLERANCE * x.norm().max(1.0);
@@ -65,7 +65,7 @@ impl Algebra {
         new
     }
 
-    /// The smallest algebra that holds this one and more screws.
+    /// The smallest algebra that contains this one and more screws.
     fn with(&self, more: &[Twist]) -> Self {
         let mut out = self.clone();
         let mut grown = false;
@@ -84,7 +84,7 @@ impl Algebra {
         out
     }
 
-    /// The same screws with another point of reference.
+    /// The same screws relative to another point of reference.
     fn seen_from(&self, p: &Vector3<f64>) -> Self {
         let mut out = Self::default();
         for x in &self.basis {
@@ -93,8 +93,8 @@ impl Algebra {
         out
     }
 
-    /// Whether the hybrid velocities of a body (seen from its centre of mass) keep their span as it moves. Moving along `y` changes the
-    /// velocity of `x` by `w_x x v_y` in the world and its angular part by `w_x x w_y` in the body.
+    /// Whether the hybrid velocities of a body (at its centre of mass) keep their span as it moves. Moving along `y` changes the velocity
+    /// of `x` by `w_x x v_y` in the world and its angular part by `w_x x w_y` in the body.
     fn is_straight(&self) -> bool {
         self.basis.iter().all(|x| {
             self.basis.iter().all(|y| {
@@ -132,8 +132,8 @@ fn freedoms(model: &Model, joint: usize, q: &[Pose]) -> Vec<Twist> {
     screws.into_iter().map(screw).collect()
 }
 
-/// The smallest algebra of each body over all ways from the ground. A body is examined again whenever its algebra shrank, which
-/// happens six times at most, so large mechanisms cost in proportion to their joints.
+/// The smallest algebra of each body over all paths from the ground. A body is examined again whenever its algebra has shrunk, which
+/// happens at most six times, so that the cost is proportional to the number of joints.
 fn algebras(model: &Model, q: &[Pose]) -> Vec<Algebra> {
     let mut incident: Vec<Vec<usize>> = vec![Vec::new(); model.bodies.len()];
     for (k, j) in model.joints.iter().enumerate().filter(|(_, j)| !j.open) {
@@ -159,7 +159,7 @@ fn algebras(model: &Model, q: &[Pose]) -> Vec<Algebra> {
     list
 }
 
-/// Chooses the group of each body and states why.
+/// Chooses the group of each body and states the reason.
 pub fn tailored(model: &Model, q: &[Pose]) -> (Space, String) {
     let algebras = algebras(model, q);
     let mut screw = vec![false; model.bodies.len()];

@@ -1,12 +1,12 @@
 //! Index-1 equations on a Lie group: `se3`, `so3xr3`, and `lie`, which chooses between them body by body \[Mueller13\].
 //!
-//! The equations are those of rA (`M v_dot + Phi_q^T lambda = f`, `Phi_q v_dot = gamma`), solved with the same sparse factor and the
-//! same treatment of redundant rows; only the state space differs, and with it how a finite motion is made of velocities.
-//! Eqs. (39), (41), (45), (48) write the same equations per representation; here they are solved in
-//! `(r_dot, omega_bar)` and turned into body-fixed rates where the body moves on SE(3).
+//! The equations are those of rA (`M v_dot + Phi_q^T lambda = f`, `Phi_q v_dot = gamma`), solved with the same sparse factor and the same
+//! treatment of redundant rows; only the state space differs, and with it the composition of a finite motion from velocities. Eqs. (39),
+//! (41), (45), (48) write the same equations per representation; here they are solved in `(r_dot, omega_bar)` and turned into body-fixed
+//! rates where the body moves on SE(3).
 //!
-//! Departures from the paper: it lets the constraints drift; here that is `constraints=none`. `baumgarte` adds decaying terms to
-//! `gamma`, `project`, the default, returns to the constraints after each step in the metric of the masses.
+//! Departures from the paper: it lets the constraints drift, which is `constraints=none` here. `baumgarte` adds decaying terms to `gamma`,
+//! `project`, the default, projects onto the constraints after each step in the metric of the masses.
 
 mod group_choice;
 mod named_spaces;
@@ -37,18 +37,18 @@ use fourbar_math::so3;
 use named_spaces::named_spaces;
 use serde_json::{Value, json};
 
-/// Below this pivot the reactions of an output are trusted only if singular values report this.
+/// Below this pivot the reactions of an output count as ill-defined only if singular values confirm it.
 const ILL_DEFINED: f64 = 1e-6;
 
-/// The word that requires the state-space form.
+/// The option value that selects the state-space form.
 const INDEPENDENT: &str = "independent";
 
-/// Where drives leave no freedom, rows that yield do so no more once the smallest pivot of the others has come below this at a pose that is a
-/// regular one: what the others can hardly hold is theirs to hold there. The motion is given, and the efforts of the drives are the better
-/// for it; a free motion is not, since the multipliers fight.
+/// Where drives leave no freedom, redundant rows are no longer made compliant once the smallest pivot of the others has fallen below this
+/// at a regular pose: a direction that the other rows hardly constrain needs them there. This improves the efforts of the drives in a
+/// prescribed motion; it would disturb a free motion, since the multipliers act against each other.
 const HOLDING: f64 = 3e-3;
 
-/// What happens to constraint violations.
+/// Treatment of constraint violations.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Drift {
     /// They grow, as in the paper.
@@ -59,7 +59,7 @@ pub enum Drift {
     Project,
 }
 
-/// The bodies of a mechanism on their groups.
+/// The bodies of a mechanism in their groups.
 pub struct Lie<'m> {
     equations: Equations<'m>,
     /// The state space.
@@ -67,13 +67,13 @@ pub struct Lie<'m> {
     /// Constraint handling.
     pub drift: Drift,
     note: Option<String>,
-    /// What redundant rows do in stages.
+    /// Compliance of redundant rows in stages.
     yielding: Yielding,
     loads: LeastLoads,
     detector: Detector,
     passages: Passages,
     measure: Massless<'m>,
-    /// Scratch, written by whoever needs a state in global terms.
+    /// Workspace for the state in global terms.
     q: Vec<Pose>,
     v: Vec<Twist>,
     /// Accelerations and multipliers of the last solve.
@@ -83,18 +83,18 @@ pub struct Lie<'m> {
     turns: Vec<f64>,
     carried: Carried,
     start: Configuration,
-    /// Whether anything but potentials does work.
+    /// Whether any forces besides potentials do work.
     worked: bool,
-    /// Unit of time in which velocities count as lengths.
+    /// Time by which velocities are multiplied to count as lengths.
     tau: f64,
     projections: usize,
     flagged: usize,
-    /// Whether positions can be singular at all.
+    /// Whether singular positions are possible at all.
     watched: bool,
-    /// Whether redundant rows hold like the others, and the pivot by which that was decided.
+    /// Whether redundant rows are as stiff as the others, and the pivot on which that was decided.
     holding: bool,
     decided: f64,
-    /// Whether they do in the present step.
+    /// Whether all rows are equally stiff in the present step.
     even: bool,
 }
 
@@ -136,16 +136,16 @@ fn start<'m>(
     first_order::start(system, structure.model, study, integrator, at.t)
 }
 
-/// The option `constraints`, and `rate` with it.
+/// The option `constraints`, and the associated `rate`.
 fn drift(study: &Study) -> Result<Drift, Diagnostic> {
-    // Stages in the middle of a step are off the constraints by their lower order; a rate far below 1 / h does not take that for drift.
+    // Stages inside a step violate the constraints because of their lower order; a rate far below 1 / h does not treat that as drift.
     let usual = study.step.map_or(50.0 / study.t_end, |h| 0.02 / h);
     let rate = positive(&study.options, "rate")?.unwrap_or(usual);
     word(&study.options, "constraints", &[("project", Drift::Project), ("none", Drift::None), ("baumgarte", Drift::Baumgarte(rate))])
 }
 
-/// The configuration next to one that is off the constraints by no more than the errors of a step: closed to rounding in positions, then
-/// in velocities, each by the smallest correction in the metric of the masses.
+/// The consistent configuration next to one that violates the constraints by no more than the errors of a step: positions, then velocities,
+/// are corrected to rounding by the smallest change in the metric of the masses.
 pub fn closed(model: &Model, at: &Configuration) -> Result<Configuration, Box<Diagnostic>> {
     let mut system = Lie::new(&Structure::new(model, at), at, Space { screw: vec![false; model.bodies.len()] }, Drift::Project);
     system.equations.set.choose(at.t);
@@ -198,7 +198,7 @@ impl<'m> Lie<'m> {
         made
     }
 
-    /// Decides again what redundant rows do when the smallest pivot of the others has changed.
+    /// Renews the decision about redundant rows when the smallest pivot of the others has changed.
     fn watch_yielding(&mut self) {
         let e = &self.equations;
         if !self.detector.is_prescribed(e.model) {
@@ -212,15 +212,15 @@ impl<'m> Lie<'m> {
         self.holding = pivot < HOLDING && self.yielding.rows.contains(&true) && self.detector.is_regular(e.model, &e.set, &self.q);
     }
 
-    /// Writes the compliance of the stages of a step. Friction acts on the reactions that are reported, so that rows share them out alike in
-    /// both.
+    /// Chooses and sets the compliance in the stages of a step. Friction acts on the reported reactions, so that rows share loads equally
+    /// in both cases.
     fn set_compliance(&mut self) {
         self.even = self.holding || !self.equations.loads.is_empty();
         self.yielding.choose();
         self.write_compliance();
     }
 
-    /// Writes the compliance that was chosen last.
+    /// Sets the compliance chosen last.
     fn write_compliance(&mut self) {
         if self.even {
             self.equations.eps.copy_from_slice(&self.yielding.even);
@@ -232,7 +232,7 @@ impl<'m> Lie<'m> {
     /// Accelerations, multipliers and power at the state in `q`, `v`.
     fn solve(&mut self, t: f64, polish: bool) -> f64 {
         let rate = match self.drift {
-            // Outputs show the motion's own accelerations, not what returns it to the constraints.
+            // Outputs show the accelerations of the motion itself, without the stabilisation terms.
             Drift::Baumgarte(rate) if !polish => Some(rate),
             _ => None,
         };
@@ -240,7 +240,7 @@ impl<'m> Lie<'m> {
         if self.worked { self.equations.power(&self.q, &self.v, &self.lambda, &self.turns, t) } else { 0.0 }
     }
 
-    /// Takes a state over; gives its part without inputs and states.
+    /// Reads a state; returns the part without inputs and states.
     fn unpack<'y>(&mut self, y: &'y [f64]) -> &'y [f64] {
         let (z, y) = y.split_at(self.carried.len());
         self.equations.z.copy_from_slice(z);
@@ -253,7 +253,7 @@ impl<'m> Lie<'m> {
     }
 }
 
-/// What an evaluation states that met no finite number; the step is halved on it.
+/// Error of an evaluation with a non-finite number; the step is halved.
 fn not_finite(t: f64) -> Box<Diagnostic> {
     Box::new(
         Diagnostic::new("S232", format!("the accelerations at t = {t:.6} s are not finite"))
@@ -262,7 +262,7 @@ fn not_finite(t: f64) -> Box<Diagnostic> {
     )
 }
 
-/// The warning where reactions of some outputs are not well defined.
+/// The warning for outputs with ill-defined reactions.
 fn ill_defined(outputs: usize) -> Option<Diagnostic> {
     (outputs > 0).then(|| {
         let many = count(outputs, "output time");
@@ -340,7 +340,7 @@ impl System for Lie<'_> {
         let L = self.equations.model.length;
         let bodies = self.space.largest(d, L, self.tau);
         let carried = L * self.carried.error(y, z, self.tau);
-        // Not max: what is not a number must count.
+        // Not max: NaN must be preserved.
         if carried > bodies || carried.is_nan() { carried } else { bodies }
     }
 
@@ -349,7 +349,7 @@ impl System for Lie<'_> {
         self.unpack(y);
         let y = &mut y[self.carried.len()..];
         self.equations.set.choose(t);
-        // The factor is that of the last stage still.
+        // The factor is still that of the last stage.
         self.yielding.look(&self.equations);
         let mut changed = false;
         if self.drift == Drift::Project {

@@ -4,7 +4,7 @@ use super::space::Space;
 use crate::diagnostic::{Diagnostic, nearest};
 use crate::model::Model;
 
-/// Puts the bodies that are named on the groups that are named, and states what all are on.
+/// Sets the groups of the named bodies, and describes the groups of all bodies.
 pub(super) fn named_spaces(model: &Model, text: &str, space: &mut Space) -> Result<String, Diagnostic> {
     let refused = |message: String| Diagnostic::new("U304", message);
     let mut seen = vec![false; model.bodies.len()];

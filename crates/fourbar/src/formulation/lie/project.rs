@@ -1,24 +1,24 @@
-//! Back to the constraints: positions, then velocities, each by the smallest correction in the metric of the masses.
+//! Projection onto the constraints: positions, then velocities, each by the smallest correction in the metric of the masses.
 //!
-//! The factor of the last stage serves as the matrix of a simplified Newton iteration: that stage lies next to the end of the
-//! step, so one or two corrections do. Where they do not, the matrix is made again.
+//! The factor of the last stage serves as the matrix of a simplified Newton iteration: that stage is close to the end of the step, so that
+//! one or two corrections are sufficient. If not, the matrix is factored again.
 
 use super::Lie;
 use crate::diagnostic::Diagnostic;
 use crate::projector::largest;
 use crate::state::Twist;
 
-/// Position residuals below this share of the extent are rounding, and velocity residuals below this share of the speed.
+/// Position residuals below this fraction of the extent are rounding, and velocity residuals below this fraction of the speed.
 const CLOSED: f64 = 1e-13;
-/// Corrections of one step.
+/// Maximum number of corrections in one step.
 const CORRECTIONS: usize = 12;
-/// A correction that leaves more than this share of the residual requires a new matrix.
+/// A correction that leaves more than this fraction of the residual requires a new matrix.
 const SLOW: f64 = 0.1;
-/// A step may not be corrected by more than this share of the characteristic length.
+/// A step may not be corrected by more than this fraction of the characteristic length.
 const FARTHEST: f64 = 0.1;
 
 impl Lie<'_> {
-    /// Projects the state in `q`, `v`; whether it was changed.
+    /// Projects the state in `q`, `v`; returns whether it was changed.
     pub(super) fn project(&mut self, t: f64) -> Result<bool, Box<Diagnostic>> {
         let moved = self.project_positions(t)?;
         if !moved {
@@ -27,8 +27,8 @@ impl Lie<'_> {
         Ok(self.project_velocities(t) || moved)
     }
 
-    /// A new matrix at the pose in `q`, with the small compliance of outputs: what redundant rows yield in the stages would hold up the
-    /// corrections where the others are nearly dependent.
+    /// A new matrix at the pose in `q`, with the small compliance of outputs: the compliance of redundant rows in the stages would slow
+    /// down the corrections where the others are nearly dependent.
     fn refactor(&mut self) {
         self.equations.jacobian(&self.q);
         std::mem::swap(&mut self.equations.eps, &mut self.yielding.even);
@@ -47,7 +47,7 @@ impl Lie<'_> {
             e.constraints(&self.q, &self.turns, t);
             let error = largest(&e.Phi);
             let good = error <= CLOSED * extent;
-            // Rounding does not get smaller: what stands still far below any tolerance is closed.
+            // Rounding errors do not decrease: a stagnating residual far below any tolerance counts as closed.
             let still = n > 1 && error > 0.5 * last && error <= 1e3 * CLOSED * extent;
             if good || still {
                 if n > 0 {
@@ -78,7 +78,7 @@ impl Lie<'_> {
         ))
     }
 
-    /// Corrects velocities with the Jacobian at `q` in the equations; whether they were changed.
+    /// Corrects velocities with the Jacobian at `q` in the equations; returns whether they were changed.
     fn project_velocities(&mut self, t: f64) -> bool {
         let L = self.equations.model.length;
         let speed = self.v.iter().fold(1e-3 * L / self.tau, |m, v| m.max(v.v.amax()).max(L * v.w.amax()));

@@ -1,11 +1,11 @@
 //! The state space: for each body a pose on SE(3) with its body-fixed twist, or on SO(3) x R3 with its hybrid velocity
 //! [Mueller13, sections 2 and 3].
 //!
-//! A point stores per body `r`, `A` by columns, the velocity (linear, angular), and what rounding took from the velocity: fast bodies
-//! take small increments, and their lost digits would be the only drift of a body on SE(3). An increment has six numbers for the
-//! pose and six for the velocity. On SE(3) the linear part is in body axes and increments are screws, `C exp(X)`; on SO(3) x R3 it is in
-//! world axes and adds up. The last number of both is the work. The reference point is the centre of mass; on SE(3) the
-//! choice makes no difference, because screws of another body-fixed frame differ by a constant linear map.
+//! A point stores per body `r`, `A` by columns, the velocity (linear, angular), and the rounding error of the velocity: fast bodies receive
+//! small increments, and the lost digits would be the only drift of a body on SE(3). An increment has six numbers for the pose and six for
+//! the velocity. On SE(3) the linear part is in body axes and increments are screws, `C exp(X)`; on SO(3) x R3 it is in world axes and adds
+//! up. The last number of both is the work. The reference point is the centre of mass; on SE(3) the choice makes no difference, because
+//! screws of another body-fixed frame differ by a constant linear map.
 
 use crate::projector::largest;
 use crate::state::{Pose, Twist};
@@ -17,7 +17,7 @@ const STORED: usize = 24;
 /// Numbers of a body's increment.
 const SIZE: usize = 12;
 
-/// Which group each body moves on; ground is number zero and does not count.
+/// The group of each body; ground is number zero and is ignored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Space {
     /// Whether it is SE(3).
@@ -28,7 +28,7 @@ fn three(x: &[f64]) -> Vector3<f64> {
     Vector3::new(x[0], x[1], x[2])
 }
 
-/// A sum and what rounding took from it.
+/// A sum and its rounding error.
 fn sum(a: f64, b: f64) -> (f64, f64) {
     let s = a + b;
     let t = s - a;
@@ -71,7 +71,7 @@ impl Space {
         to[from.len() - 1] = from[from.len() - 1] + d[d.len() - 1];
     }
 
-    /// The increment from one point to another, `to = from o exp(d)`, with turns of less than half a turn.
+    /// The increment from one point to another, `to = from o exp(d)`, with rotations below half a turn.
     pub fn increment(&self, from: &[f64], to: &[f64], d: &mut [f64]) {
         let (last, end) = (from.len() - 1, d.len() - 1);
         let points = from.chunks_exact(STORED).zip(to.chunks_exact(STORED));
@@ -79,7 +79,7 @@ impl Space {
             let (p, q) = (pose(y), pose(to));
             let w = so3::log(&p.A.tr_mul(&q.A));
             let v = q.r - p.r;
-            // exp takes v to dexp_w v, whose inverse is that of the turn the other way.
+            // exp maps v to dexp_w v, whose inverse is that of the opposite rotation.
             let v = if *screw { se3::turn_inv(&-w, &p.A.tr_mul(&v)) } else { v };
             d[..3].copy_from_slice(v.as_slice());
             d[3..6].copy_from_slice(w.as_slice());
@@ -114,11 +114,11 @@ impl Space {
         let units = [1.0, L, tau, tau * L];
         let body = |d: &[f64]| d.chunks_exact(3).zip(units).fold(0.0_f64, |m, (x, unit)| m.max(unit * largest(x)));
         let most = d.chunks_exact(SIZE).fold(0.0_f64, |m, d| m.max(body(d)));
-        // What is not a number must not be lost in a maximum.
+        // NaN must not be lost in a maximum.
         if d[..d.len() - 1].iter().sum::<f64>().is_nan() { f64::NAN } else { most }
     }
 
-    /// Poses and velocities in global terms; ground stays.
+    /// Poses and velocities in global terms; ground is unchanged.
     pub fn unpack(&self, y: &[f64], q: &mut [Pose], v: &mut [Twist]) {
         for (b, y) in y.chunks_exact(STORED).enumerate() {
             let b = b + 1;
@@ -128,7 +128,7 @@ impl Space {
         }
     }
 
-    /// The other way round; the work stays.
+    /// The inverse; the work is unchanged.
     pub fn pack(&self, q: &[Pose], v: &[Twist], y: &mut [f64]) {
         for (b, y) in y.chunks_exact_mut(STORED).enumerate() {
             let (q, x, screw) = (&q[b + 1], &v[b + 1], self.screw[b + 1]);
@@ -140,19 +140,19 @@ impl Space {
         }
     }
 
-    /// Poses alone, where velocities stay.
+    /// Poses only; velocities are unchanged.
     pub fn pack_poses(&self, q: &[Pose], y: &mut [f64]) {
         for (q, y) in q[1..].iter().zip(y.chunks_exact_mut(STORED)) {
             store(q, y);
         }
     }
 
-    /// The derivative at `y` where the bodies have the accelerations `a`.
+    /// The derivative at `y` for the accelerations `a` of the bodies.
     pub fn derivative(&self, y: &[f64], q: &[Pose], a: &[Twist], f: &mut [f64]) {
         for (b, (y, f)) in y.chunks_exact(STORED).zip(f.chunks_exact_mut(SIZE)).enumerate() {
             let b = b + 1;
             f[..6].copy_from_slice(&y[12..18]);
-            // The body axes turn: the rate of the body-fixed velocity is A^T a - w x v.
+            // Because the body axes rotate, the rate of the body-fixed velocity is A^T a - w x v.
             let linear = if self.screw[b] { q[b].A.tr_mul(&a[b].v) - three(&y[15..]).cross(&three(&y[12..])) } else { a[b].v };
             f[6..9].copy_from_slice(linear.as_slice());
             f[9..12].copy_from_slice(a[b].w.as_slice());
@@ -182,7 +182,7 @@ mod tests {
         (0..n).map(|k| ((k as f64 + 1.0) * 12.9898 * seed).sin() * 0.7).collect()
     }
 
-    /// A point of two bodies, one on each group, and its space.
+    /// A point of two bodies, one in each group, and its space.
     fn point() -> (Space, Vec<f64>) {
         let space = Space { screw: vec![false, true, false] };
         let mut y = vec![0.0; space.stored()];
@@ -218,7 +218,7 @@ mod tests {
     fn pulling_back_inverts_the_derivative_of_moving() {
         let (space, y) = point();
         let (d, rate) = (sample(space.size(), 1.0), sample(space.size(), 2.0));
-        // Move by d + h rate and by d - h rate; the velocity of the point in its own terms is what pull_back takes to rate.
+        // Move by d + h rate and by d - h rate; pull_back maps the velocity of the point, in its own coordinates, to rate.
         let h = 1e-6;
         let at = |s: f64| {
             let x: Vec<f64> = d.iter().zip(&rate).map(|(d, r)| d + s * r).collect();

@@ -1,43 +1,43 @@
-//! Which rows of redundant constraints give way where they contradict the others, as they do a little off the constraints.
+//! Compliant rows: redundant constraint rows that yield where they contradict the others, as they do slightly off the constraints.
 
 use crate::absolute::equations::{COMPLIANCE, Equations};
 use crate::analysis::rank::DENSE;
 use crate::singular::regular_pivot;
 
-/// Rows that yield do so by this share of the diagonal at least; others by [`COMPLIANCE`].
+/// The smallest compliance of rows that yield, as a fraction of the diagonal; the others have [`COMPLIANCE`].
 const FIRMEST: f64 = 1e-4;
-/// And by this share of how firmly the weakest of the others holds, at most.
+/// The compliance is at most this fraction of the smallest pivot of the other rows.
 const SOFTER: f64 = 0.25;
-/// A dependent row whose pivot is larger than this many compliances depends on others by large numbers: it has but a small part in its
-/// self-stress, and those that stay would hold a direction badly without it.
+/// A dependent row whose pivot is larger than this many compliances depends on others with large coefficients: it has only a small part in
+/// its self-stress, and without it the remaining rows would constrain a direction poorly.
 const SMALL_PART: f64 = 30.0;
-/// Another row of the self-stress yields instead where its part is larger by this factor.
+/// Another row of the self-stress yields instead if its part is larger by this factor.
 const LARGER: f64 = 3.0;
 
-/// Rows of redundant constraints in the stages.
+/// Compliance of redundant constraint rows in the stages.
 pub struct Yielding {
-    /// The compliance of all rows alike, which gives reactions of minimum norm.
+    /// The uniform compliance of all rows, which gives reactions of minimum norm.
     pub even: Vec<f64>,
     /// Which rows yield.
     pub rows: Vec<bool>,
-    /// Those, and the ones that hold in their place, whose pivots show their dependence and not how firmly they hold.
+    /// These rows, and the ones kept stiff in their place, whose pivots reflect their dependence and not their stiffness.
     dependent: Vec<bool>,
-    /// Whether the motion can do without them.
+    /// Whether the motion is determined without them.
     spare: bool,
-    /// How firmly the others hold, by the end of the last step.
+    /// The smallest pivot of the others at the end of the last step.
     pub weakest: f64,
-    /// The share of the diagonal by which rows yield in the present step.
+    /// The compliance of yielding rows in the present step, as a fraction of the diagonal.
     pub share: f64,
 }
 
 impl Yielding {
-    /// Chooses the rows at the pose of the Jacobian in `e`; `rank` is that of the constraints at a generic pose, where it is known. Overwrites
+    /// Chooses the rows at the pose of the Jacobian in `e`; `rank` is the rank of the constraints at a generic pose, if known. Overwrites
     /// the factor.
     pub fn new(e: &mut Equations<'_>, rank: Option<usize>) -> Self {
         let (even, factorisations) = (e.eps.clone(), e.factorisations);
         let rows = rows(e, &even);
         let dependent = rows.iter().zip(&e.permanent).map(|(y, p)| *y || *p).collect();
-        // A start that is singular takes rows for redundant that the motion needs.
+        // At a singular start, rows that the motion needs appear to be redundant.
         let holding = rows.iter().filter(|yields| !**yields).count();
         let spare = rank.is_some_and(|r| holding >= r);
         let mut made = Self { even, rows, dependent, spare, weakest: 1.0, share: if spare { 1.0 } else { FIRMEST } };
@@ -52,20 +52,21 @@ impl Yielding {
         made
     }
 
-    /// Takes note of the factor of a stage.
+    /// Reads the smallest pivot from the factor of a stage.
     pub fn look(&mut self, e: &Equations<'_>) {
         self.weakest = regular_pivot(e.p.schur.pivots(), &self.dependent).0;
     }
 
-    /// Chooses the compliance of the stages. Off the constraints by `d`, a row of compliance `c` that contradicts the others pulls along
-    /// the motion with `d^2 / c`, an error that the same mechanism without this row does not have; where the others come near a singular
-    /// position it has to hold in their place. So its compliance follows the weakest of them, and stays far enough below that what it takes
-    /// from them is given back in a few terms, always equally many: a number of terms that depends on the pose is a jump of the accelerations.
+    /// Chooses the compliance of the stages. At a distance `d` off the constraints, a row of compliance `c` that contradicts the others
+    /// introduces a force `d^2 / c` along the motion, an error that does not occur without this row; where the others come near a singular
+    /// position the row has to replace them. Its compliance therefore follows the smallest pivot of the others, and stays far enough below
+    /// it that a few terms, always equally many, compensate for its effect on them: a number of terms that depends on the pose would make
+    /// the accelerations discontinuous.
     pub fn choose(&mut self) {
         self.share = if self.spare { (SOFTER * self.weakest).clamp(FIRMEST, 1.0) } else { FIRMEST };
     }
 
-    /// Writes the compliance of the stages.
+    /// Sets the compliance of the stages.
     pub fn write(&self, eps: &mut [f64]) {
         let share = self.share / COMPLIANCE;
         for ((e, even), yields) in eps.iter_mut().zip(&self.even).zip(&self.rows) {
@@ -77,7 +78,7 @@ impl Yielding {
 /// The rows that yield. Overwrites compliance and factor.
 fn rows(e: &mut Equations<'_>, even: &[f64]) -> Vec<bool> {
     let mut yields = e.permanent.clone();
-    // A factorisation for each of them: large mechanisms keep the rows that the pivots show.
+    // One factorisation for each of them: large mechanisms keep the rows with small pivots.
     let asked = even.len() <= DENSE;
     let small: Vec<usize> = (0..even.len()).filter(|&r| asked && yields[r] && e.p.schur.pivots()[r] > SMALL_PART * COMPLIANCE).collect();
     let set = |eps: &mut [f64], yields: &[bool]| {
@@ -86,7 +87,7 @@ fn rows(e: &mut Equations<'_>, even: &[f64]) -> Vec<bool> {
         }
     };
     for r in small {
-        // The self-stress that has this row and none of the others that yield: what is left of the row after two filters.
+        // The self-stress that contains this row and no other yielding row: the result of applying two filters to the row.
         yields[r] = false;
         set(&mut e.eps, &yields);
         e.factor(1.0);

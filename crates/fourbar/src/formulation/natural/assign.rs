@@ -1,5 +1,5 @@
-//! Bringing in the parts one after another, "assign, don't equate" [Pryce20, section 4.2]: what is known of a part through its
-//! neighbours is used, only what is missing becomes a coordinate, and an equation is written only where something is known twice.
+//! Bringing in the parts one after another, "assign, don't equate" [Pryce20, section 4.2]: a part uses whatever is known through its
+//! neighbours, only missing quantities become coordinates, and an equation is written only where a quantity is known twice.
 
 use super::basis::Axes;
 use super::builder::{Builder, Listed, W, snapped};
@@ -13,7 +13,7 @@ use nalgebra::Vector3;
 
 type V = Vector3<f64>;
 
-/// A constant component of a unit vector without the rounding of 0 and 1: it would leave equations behind that say nothing.
+/// Rounds components of a unit vector that equal 0 or 1 up to rounding errors, which would leave equations without content.
 fn rounded(x: Node) -> Node {
     match x.constant() {
         Some(c) if (c.abs() - 1.0).abs() < 4e-15 => Node::of(c.signum()),
@@ -23,7 +23,7 @@ fn rounded(x: Node) -> Node {
 }
 
 impl Builder<'_> {
-    /// Brings in all parts, then what joints still ask for.
+    /// Brings in all parts, then writes the remaining equations of joints.
     pub fn build(&mut self) {
         self.carry();
         if self.choice.twelve {
@@ -72,7 +72,7 @@ impl Builder<'_> {
             if self.slide_used[k] || s.plane || (s.parts[0] != b && !moving) || !self.done[o] || self.items[own].is_some() {
                 continue;
             }
-            // A second line beside the first, or one of a part that cannot turn, leaves nothing to be found: it is equated.
+            // A second line parallel to the first, or one of a part whose pose is known, leaves nothing to determine: it is equated.
             let j = &self.model.joints[s.joint];
             let own_axis = self.layout.direction(j.bodies[usize::from(moving)], &if moving { j.M.axis(2) } else { j.F.axis(2) });
             let beside = s.shared && lines.iter().any(|l| l.cross(&own_axis).norm() < 1e-9);
@@ -98,7 +98,7 @@ impl Builder<'_> {
         }
     }
 
-    /// The axis of a slide as the finished moving part knows it.
+    /// The axis of a slide in terms of the finished moving part, if both parts share it.
     pub fn shared_axis(&self, s: &Slide, o: usize) -> Option<W> {
         let j = &self.model.joints[s.joint];
         let local = self.layout.direction(j.bodies[1], &j.M.axis(2));
@@ -136,7 +136,7 @@ impl Builder<'_> {
         self.origin[b] = Some((w, loc));
     }
 
-    /// A point of `b` that stays on a plane of a finished part: two coordinates. In planar mechanisms every point does.
+    /// A point of `b` that stays on a plane of a finished part: two coordinates. In planar mechanisms every point does so.
     pub fn on_plane(&mut self, b: usize, listed: &mut Listed) -> Option<(W, V)> {
         if self.layout.normal.is_some() || !self.choice.assign {
             return None;
@@ -167,7 +167,7 @@ impl Builder<'_> {
         Some((w, loc))
     }
 
-    /// A joint coordinate: assigned through a gear, rack or screw where its partner is known, else a new variable.
+    /// A joint coordinate: assigned through a gear, rack or screw if the coordinate of its partner is known, else a new variable.
     pub fn joint_coordinate(&mut self, joint: usize, which: JointCoordinate) -> Node {
         let slot = usize::from(which == JointCoordinate::Distance);
         if let Some(s) = self.coordinate[joint][slot] {
@@ -201,7 +201,7 @@ impl Builder<'_> {
             }
         }
         for (k, c) in self.model.couplings.iter().enumerate() {
-            // Sides that are measured against a carrier are not coordinates of their joints.
+            // Sides that are measured relative to a carrier are not coordinates of their joints.
             if self.coupling_used[k] || (0..2).any(|s| c.sides[s].1 != self.model.joints[c.joints[s]].bodies) {
                 continue;
             }
@@ -263,7 +263,7 @@ impl Builder<'_> {
         false
     }
 
-    /// Vectors of the group that were known and are not in its basis: two equations each.
+    /// Vectors of the group that are known already but not in its basis: two equations each.
     pub fn close_vectors(&mut self, g: usize, listed: &mut Listed) {
         let basis: Option<Vec<usize>> = self.basis[g].iter().cloned().collect::<Option<Vec<_>>>().map(|b| b.concat());
         for (k, local) in self.vectors_of(g) {
@@ -287,7 +287,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Points of the part that were known and do not follow from its axes: three equations each.
+    /// Points of the part that are known already and do not follow from its axes: three equations each.
     pub fn close_points(&mut self, b: usize, listed: &mut Listed) {
         let Some((origin, o_loc)) = self.origin[b] else { return };
         let g = self.layout.parts[b].group;
@@ -298,7 +298,8 @@ impl Builder<'_> {
             if Some(k) == o_item || in_basis {
                 continue;
             }
-            // Nor along a vector that both have from one finished part.
+            // No equations either for a point whose arm is parallel to a vector of the group when origin, point and vector lie on one
+            // finished part.
             let along = |s: &Self, u: usize, loc: &V| {
                 let arm = local - o_loc;
                 loc.cross(&arm).norm() < 1e-9 * arm.norm() && s.items[u].is_some() && o_item.is_some_and(|o| s.together(&[o, k, u]))
@@ -306,7 +307,7 @@ impl Builder<'_> {
             if self.vectors_of(g).iter().any(|(u, loc)| along(self, *u, loc)) {
                 continue;
             }
-            // Nothing to close where origin, point and the directions between them lie on one finished part.
+            // No equations where origin, point and the directions between them lie on one finished part.
             let arm = local - o_loc;
             let first_only = self.axes[g].as_ref().is_some_and(|a| a.T.column(0).cross(&arm).norm() < 1e-12 * arm.norm());
             let directions = if first_only { &self.basis[g][..self.basis[g].len().min(1)] } else { &self.basis[g][..] };
@@ -330,7 +331,7 @@ impl Builder<'_> {
         self.basis_part[self.layout.parts[b].group] == Some(b)
     }
 
-    /// What is known now of the neighbours of a finished part.
+    /// Counts the known items of a finished part for its neighbours.
     pub fn count_items(&mut self, b: usize) {
         for (k, _) in self.points_of(b).into_iter().chain(self.vectors_of(self.layout.parts[b].group)) {
             if self.items[k].is_some() {
@@ -340,7 +341,7 @@ impl Builder<'_> {
         self.queue.finish(&self.layout, b);
     }
 
-    /// Everything else on a finished part follows from its origin and axes.
+    /// All other items of a finished part follow from its origin and axes.
     pub fn assign_items(&mut self, b: usize, listed: &mut Listed) {
         let g = self.layout.parts[b].group;
         for (k, local) in self.points_of(b) {

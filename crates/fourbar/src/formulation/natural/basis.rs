@@ -19,8 +19,8 @@ pub(super) struct Axes {
 }
 
 impl Axes {
-    /// The direction of a local vector. Coefficients that are rounding errors of 0 and 1 are made exact, so that they vanish
-    /// from the equations.
+    /// The direction of a local vector. Coefficients that equal 0 or 1 up to rounding errors are made exact, so that they vanish from the
+    /// equations.
     pub fn direction(&self, local: &V) -> W {
         let k = self.T.tr_mul(local);
         let size = local.norm();
@@ -43,13 +43,13 @@ impl Axes {
 pub(super) struct Direction {
     local: V,
     value: W,
-    /// Items it is made of: a vector, or a point and the origin; `None` for a fresh vector.
+    /// Items that define it: a vector, or a point and the origin; `None` for a fresh vector.
     items: Option<Vec<usize>>,
     point: bool,
 }
 
 impl Builder<'_> {
-    /// How many directions fix a part: two, one for a thin rod, none for a particle.
+    /// Number of directions that fix a part: two, one for a thin rod, none for a particle.
     pub fn rank_needed(&self, b: usize) -> usize {
         let part = &self.layout.parts[b];
         let alone = self.layout.parts_of[part.group].len() == 1;
@@ -80,7 +80,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Chooses two directions, brings in what is missing, and writes the rigidity of the basis.
+    /// Chooses two directions, brings in missing ones, and writes the rigidity equations of the basis.
     pub fn set_axes(&mut self, b: usize, listed: &mut Listed) {
         let g = self.layout.parts[b].group;
         let Some((origin, o_loc)) = self.origin[b] else { return };
@@ -110,12 +110,12 @@ impl Builder<'_> {
         });
         let mut best: Option<(f64, Direction)> = None;
         for (local, value, items, point) in vectors.chain(points) {
-            // A short arm would magnify errors.
+            // A short arm would amplify errors.
             if point && local.norm() < 1e-3 * self.model.length {
                 continue;
             }
             let sine = sine_to(&local, basis);
-            // Constants first, then vectors: they make the equations shorter.
+            // Constants first, then vectors, since they shorten the equations.
             let constant = value.iter().all(|x| x.constant().is_some());
             let score = sine
                 * if constant {
@@ -184,7 +184,7 @@ impl Builder<'_> {
         Direction { local, value: w, items: None, point: false }
     }
 
-    /// Length of a new basis direction and its angles to the others, where they are not right already.
+    /// Equations for the length of a new basis direction and its angles to the others, where these are not implied already.
     pub fn rigidity(&mut self, b: usize, basis: &[Direction], next: &Direction, listed: &mut Listed) {
         let part = self.name_of(b);
         let implied = |s: &Self, items: &[usize], hinge: Option<usize>| match items {
@@ -250,7 +250,7 @@ fn sine_to(local: &V, basis: &[Direction]) -> f64 {
     rest.norm() / size
 }
 
-/// A unit vector normal to the basis, towards `wish` where that helps.
+/// A unit vector normal to the basis, in the direction of `wish` if possible.
 fn fresh_normal(basis: &[Direction], wish: &V) -> V {
     let candidates = [*wish, V::x(), V::y(), V::z()];
     let best = candidates.iter().find(|c| c.norm() > 0.0 && sine_to(c, basis) > 0.5).copied().unwrap_or_else(V::x);
@@ -277,7 +277,7 @@ fn orthonormal(basis: &[Direction]) -> Axes {
         let r11 = a.local.norm();
         let x = a.local / r11;
         T.set_column(0, &x);
-        // Unit vectors are taken as they are.
+        // Unit vectors are used without scaling.
         e.push(if (r11 - 1.0).abs() < 4e-15 { a.value } else { a.value * Node::of(1.0 / r11) });
         if let Some(b) = basis.get(1) {
             let r12 = snapped(b.local.dot(&x), b.local.norm());

@@ -16,16 +16,16 @@ use std::collections::HashSet;
 type V = Vector3<f64>;
 pub(super) type W = Vector3<Node>;
 
-/// What may be varied in the building.
+/// Options for building the system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Choice {
-    /// Joint points and vectors are assigned where they can be; otherwise each is a coordinate and all is equated.
+    /// Joint points and vectors are assigned where possible; otherwise each is a coordinate and everything is equated.
     pub assign: bool,
     /// Opposite points of parallelograms are assigned, which fixes their branch.
     pub parallelograms: bool,
     /// Twelve coordinates per body, an origin and three vectors: constant mass matrix, all joints equated.
     pub twelve: bool,
-    /// What a part needs is taken from the points and vectors that the file describes it by, in their order.
+    /// A part uses the points and vectors that describe it in the file, in their order.
     pub file: bool,
 }
 
@@ -35,7 +35,7 @@ impl Default for Choice {
     }
 }
 
-/// A part as the table shows it.
+/// A part as listed in the table.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Listed {
     pub part: String,
@@ -51,10 +51,10 @@ pub(super) struct Builder<'m> {
     pub start: &'m Configuration,
     pub layout: Layout,
     pub choice: Choice,
-    /// Joints whose angle is needed as a coordinate; those of each group with another group.
+    /// Joints whose angle is needed as a coordinate, and for each group its joints with other groups.
     pub angles: Vec<bool>,
     pub turning: Vec<Vec<usize>>,
-    /// Whether something reads the rotation of each part, and places where forces attack it.
+    /// Whether the rotation of each part is needed, and the points where forces act on it.
     pub reads_axes: Vec<bool>,
     pub attacked: Vec<Vec<V>>,
     /// The order of the parts.
@@ -63,7 +63,7 @@ pub(super) struct Builder<'m> {
     pub to_world: Matrix3<f64>,
     /// Value of each item, once known.
     pub items: Vec<Option<W>>,
-    /// A point of each part with its local coordinates, once the part is in.
+    /// A point of each part with its local coordinates, once the part is finished.
     pub origin: Vec<Option<(W, V)>>,
     /// Axes of each group, once known.
     pub axes: Vec<Option<Axes>>,
@@ -74,20 +74,20 @@ pub(super) struct Builder<'m> {
     pub screw_used: Vec<bool>,
     pub slide_used: Vec<bool>,
     pub names: Vec<String>,
-    /// Size by which changes of a variable are measured.
+    /// Size relative to which changes of a variable are measured.
     pub weights: Vec<f64>,
     /// Fixed size of a variable's errors; `None` lets the solver measure it.
     pub sizes: Vec<Option<f64>>,
     /// Rates of variables that are integrals of time functions.
     pub integrals: Vec<Option<Node>>,
-    /// Inputs, their slopes and states, with their numbers among the variables.
+    /// Inputs, their slopes and states, with their variable numbers.
     pub carried: Vec<(Node, usize)>,
     pub rows: Vec<Row>,
     /// Pairs of points on a part whose distance and angle to a vector are implied: both points and the vector.
     pub implied: HashSet<(usize, usize, usize)>,
     /// Items of each basis direction of a group; `None` for a fresh vector.
     pub basis: Vec<Vec<Option<Vec<usize>>>>,
-    /// The part whose points made the axes of a group.
+    /// The part whose points define the axes of a group.
     pub basis_part: Vec<Option<usize>>,
     pub table: Vec<Listed>,
     pub used: HashSet<String>,
@@ -198,7 +198,7 @@ impl<'m> Builder<'m> {
         Node::variable(value, rate)
     }
 
-    /// A new variable with its own rate, which may be stated later.
+    /// A new variable that is the integral of its rate; the rate may be stated later.
     pub fn integral(&mut self, name: String, value: f64, start_rate: f64, size: Option<f64>, rate: Node) -> Node {
         let s = self.scalar(name, value, start_rate, 0.0, size);
         if let Some(last) = self.integrals.last_mut() {
@@ -207,7 +207,7 @@ impl<'m> Builder<'m> {
         s
     }
 
-    /// Variables for inputs, slopes and states; their rates follow once everything they read is known.
+    /// Variables for inputs, slopes and states; their rates follow once all quantities in them are known.
     pub fn carry(&mut self) {
         let mut rates = vec![0.0; self.model.auxiliaries()];
         let x = Plain { t: self.start.t, q: &self.start.q, v: &self.start.v, turns: &self.start.turns, loads: &[], z: &self.start.z };
@@ -234,7 +234,7 @@ impl<'m> Builder<'m> {
         out
     }
 
-    /// Adds the equation `value = 0`, unless nothing in it moves.
+    /// Adds the equation `value = 0`, unless `value` is constant.
     pub fn equate(&mut self, name: String, value: Node, class: Class, listed: &mut Listed) {
         if value.constant().is_none() {
             listed.equated.push(name.clone());
@@ -257,7 +257,7 @@ impl<'m> Builder<'m> {
         self.layout.points_on[part].clone()
     }
 
-    /// Points and vectors that the file describes a part by, in their order; none where they are not requested.
+    /// Points and vectors that describe a part in the file, in their order; none unless they are requested.
     pub fn file_items(&self, part: usize) -> Vec<(usize, V, bool)> {
         if !self.choice.file {
             return Vec::new();
@@ -282,7 +282,7 @@ impl<'m> Builder<'m> {
         self.layout.vectors_on[group].clone()
     }
 
-    /// Whether the items lie together on a finished part, so that their mutual position is right already.
+    /// Whether the items lie together on a finished part, so that their relative position is correct already.
     pub fn together(&self, items: &[usize]) -> bool {
         let holds = |p: usize| {
             let g = self.layout.parts[p].group;
@@ -318,12 +318,12 @@ impl<'m> Builder<'m> {
     }
 }
 
-/// A number that is a rounding error of zero is zero.
+/// Sets a number to zero if it is a rounding error of zero.
 pub(super) fn snapped(x: f64, size: f64) -> f64 {
     if x.abs() < 4e-15 * size { 0.0 } else { x }
 }
 
-/// A right-handed frame with `n` as third axis; one that only exchanges axes where `n` is an axis of the world.
+/// A right-handed frame with `n` as third axis; if `n` is an axis of the world, the frame only permutes the axes.
 fn working_axes(n: &V) -> Matrix3<f64> {
     for k in 0..3 {
         if (n[k].abs() - 1.0).abs() < 1e-12 {

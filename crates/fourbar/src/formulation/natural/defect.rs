@@ -1,9 +1,9 @@
-//! Series that leave out what lies ahead of them.
+//! Checks of a Taylor series for effects that it does not contain.
 //!
-//! The series of a force far from its peak has terms that vanish, or that begin to grow only behind the last one: by them alone a step may be
-//! of any length; smoothed friction far from rest is a constant to its series. Where expressions can be narrow, or laws saturate, the power and
-//! the rates of the series are therefore compared with those of the forces at places inside the step, narrow peaks are looked for between these
-//! places, and the step is taken back to where both agree.
+//! The series of a force far from its peak has terms that vanish, or that begin to grow only beyond the highest order, so that they do not
+//! limit the step; the series of smoothed friction far from rest is constant. Where expressions can be narrow, or laws saturate, the power
+//! and the rates of the series are therefore compared with those of the forces at points inside the step, narrow peaks are searched for
+//! between these points, and the step is taken back to the point up to which both agree.
 
 use super::run::Run;
 use crate::force::Force;
@@ -12,18 +12,19 @@ use crate::integrator::narrow::{Narrow, Place};
 use crate::model::{JointCoordinate, Model};
 use crate::state::Configuration;
 
-/// Shares of a step at which it is looked at.
+/// Fractions of a step at which it is checked.
 const PLACES: [f64; 5] = [0.125, 0.25, 0.5, 0.75, 1.0];
-/// Work and states may be off by so many tolerances in a step.
+/// Permitted error of work and states in a step, in multiples of the tolerance.
 const TOLERANCES: f64 = 10.0;
-/// Steps are taken back so often, at most.
+/// A step is taken back at most this many times.
 const TIMES: usize = 60;
-/// Smoothed friction at so many times its speed of smoothing is a constant to the terms of a series; from here on down they see it change.
+/// At this many times its smoothing speed, smoothed friction is constant to the terms of a series; below the second value they resolve its
+/// change.
 const BLIND: f64 = 20.0;
 const SEEN: f64 = 8.0;
 
 impl Run<'_> {
-    /// Takes the last step back to where its series agrees with the forces.
+    /// Takes the last step back to the point up to which its series agrees with the forces.
     pub(super) fn keep_what_agrees(&mut self) {
         let Some(mut narrow) = self.narrow.take() else { return };
         for _ in 0..TIMES {
@@ -41,7 +42,7 @@ impl Run<'_> {
         self.narrow = Some(narrow);
     }
 
-    /// The time up to which the series of the last step agrees with the forces; `None` where it does to its end.
+    /// The time up to which the series of the last step agrees with the forces; `None` if it agrees up to the end.
     fn agrees_until(&mut self, narrow: &mut Narrow) -> Option<f64> {
         let (from, to) = self.integrator.interval();
         let h = to - from;
@@ -58,7 +59,7 @@ impl Run<'_> {
         until
     }
 
-    /// The same, where smoothed friction slips with `slips` at the start.
+    /// The same, with the slips of smoothed friction at the start, `slips`.
     fn agrees_with(&mut self, narrow: &mut Narrow, slips: &[f64], (from, h): (f64, f64)) -> Option<f64> {
         let mut before = 0.0;
         for s in PLACES {
@@ -76,7 +77,7 @@ impl Run<'_> {
         None
     }
 
-    /// Reads variables at a time of the last step.
+    /// Evaluates the variables at a time of the last step.
     fn read(&mut self, narrow: &mut Narrow, t: f64, place: Place) {
         self.follow_turns(t);
         let at = &mut narrow.at;
@@ -88,8 +89,8 @@ impl Run<'_> {
         narrow.read(self.model, place);
     }
 
-    /// Whether smoothed friction that was a constant to the series is none at the state that was read last. Its power says little of that, since
-    /// it vanishes there.
+    /// Whether smoothed friction that was constant to the series is no longer so at the state evaluated last. Its power is no indication,
+    /// since it vanishes there.
     fn comes_to_rest(&self, narrow: &Narrow, slips: &[f64]) -> bool {
         self.model.forces.iter().zip(slips).any(|((_, f), first)| {
             let seen = || slip(self.model, f, &narrow.at) * first.signum() < SEEN;
@@ -97,7 +98,7 @@ impl Run<'_> {
         })
     }
 
-    /// Whether power and rates of the series are those of the expressions at the state that was read last, in a step of size `h`.
+    /// Whether power and rates of the series equal those of the expressions at the state evaluated last, in a step of size `h`.
     fn agrees_at(&mut self, narrow: &Narrow, h: f64) -> bool {
         let at = &narrow.at;
         let x = Plain { t: at.t, q: &at.q, v: &at.v, turns: &at.turns, loads: &[], z: &at.z };
@@ -120,7 +121,7 @@ impl Run<'_> {
     }
 }
 
-/// How fast smoothed friction slips, in multiples of its speed of smoothing; zero for other forces.
+/// Slip speed of smoothed friction, in multiples of its smoothing speed; zero for other forces.
 fn slip(model: &Model, f: &Force, at: &Configuration) -> f64 {
     let Force::Friction(friction) = f else { return 0.0 };
     if !f.saturates() {

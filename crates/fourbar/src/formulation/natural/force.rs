@@ -1,7 +1,7 @@
 //! Energies and forces of a mechanism in natural coordinates: kinetic energy, potentials, and forces by their virtual power.
 //!
-//! The laws are those of [`crate::force::eval`], evaluated on recorded scalars. A spring works along the rate of its length, a
-//! joint's effort along the rate of its coordinate, a torque along the angular velocity: no generalised force is written out.
+//! The laws are those of [`crate::force::eval`], evaluated on recorded scalars. A spring works along the rate of its length, a joint's
+//! effort along the rate of its coordinate, a torque along the angular velocity: generalised forces are not formed explicitly.
 
 use super::builder::{Builder, W};
 use super::layout::Layout;
@@ -16,11 +16,11 @@ use fourbar_dae::Node;
 use fourbar_math::Scalar;
 use nalgebra::Vector3;
 
-/// Joints whose angle must be a coordinate: driven, geared, threaded, sprung, or read by an expression.
+/// Joints whose angle must be a coordinate: driven, geared, threaded, sprung, or used in an expression.
 pub fn angles_needed(model: &Model) -> Vec<bool> {
     let mut need: Vec<bool> = model.joints.iter().map(|j| !j.open && j.kind.shared().thread.is_some()).collect();
     let driven = model.drives.iter().filter(|d| d.coordinate == JointCoordinate::Angle).map(|d| d.joint);
-    // Gears on a carrier measure angles of their own.
+    // Gears on a carrier measure separate angles.
     let own = |c: &&Coupling| [0, 1].iter().all(|&s| c.sides[s].1 == model.joints[c.joints[s]].bodies);
     let geared = model.couplings.iter().filter(own).flat_map(|c| [0, 1].map(|s| (c.sides[s].0, c.joints[s])));
     let geared = geared.filter(|(which, _)| *which == JointCoordinate::Angle).map(|(_, j)| j);
@@ -43,7 +43,7 @@ pub fn angles_needed(model: &Model) -> Vec<bool> {
     need
 }
 
-/// Parts whose rotation some force or joint reads, so that they cannot be thin rods or particles.
+/// Parts whose rotation is needed by a force or joint, so that they cannot be thin rods or particles.
 pub fn axes_read(model: &Model, layout: &Layout) -> Vec<bool> {
     let mut read = vec![false; layout.parts.len()];
     let part = |b: BodyId| layout.part_of[b.index()];
@@ -54,7 +54,7 @@ pub fn axes_read(model: &Model, layout: &Layout) -> Vec<bool> {
     }
     for j in model.joints.iter().filter(|j| !j.open && !layout.on_coil(j.bodies)) {
         let [a, b] = j.bodies.map(part);
-        // A point at the centre of mass of a particle may be held in any way that leaves it free to turn.
+        // A point at the centre of mass of a particle may be constrained in any way that leaves it free to turn.
         let shared = j.kind.shared();
         let free = if shared.rigid == Rigid::Welded { [a == b; 2] } else { shared.loose };
         read[a] |= !free[0];
@@ -64,7 +64,7 @@ pub fn axes_read(model: &Model, layout: &Layout) -> Vec<bool> {
     read
 }
 
-/// Places on each part where forces attack or that are drawn, in its coordinates.
+/// Points on each part where forces act or that are drawn, in its coordinates.
 pub fn attacked(model: &Model, layout: &Layout) -> Vec<Vec<Vector3<f64>>> {
     let mut places = vec![Vec::new(); layout.parts.len()];
     let mut add = |p: &PointOn| places[layout.part_of[p.body.index()]].push(layout.point(p.body, &p.s));
@@ -75,7 +75,7 @@ pub fn attacked(model: &Model, layout: &Layout) -> Vec<Vec<Vector3<f64>>> {
     places
 }
 
-/// The state as the laws of forces read it, and what they do there.
+/// The state as the force laws read it, and the forces they apply there.
 struct Recorded<'a, 'm> {
     builder: &'a Builder<'m>,
     time: Node,
@@ -118,7 +118,7 @@ impl States<Node> for Recorded<'_, '_> {
     }
 }
 
-/// Lagrangian, forces along rates, and the power of what has no potential.
+/// Lagrangian, forces along rates, and the power of forces without a potential.
 pub struct Actions {
     /// Kinetic less potential energy.
     pub lagrangian: Node,
@@ -184,7 +184,7 @@ impl Acts<Node> for Recorded<'_, '_> {
     fn twists(&mut self, body: BodyId, T: W, frame: ForceFrame) {
         let b = self.builder;
         let Some(axes) = &b.axes[b.layout.group_of(body)] else { return };
-        // Components along the axes of the basis, whose rates are simplest.
+        // Components along the axes of the basis, which have the simplest rates.
         let T = match frame {
             ForceFrame::World => {
                 let T = b.to_world.transpose().map(Node::of) * T;

@@ -1,5 +1,5 @@
 //! Requirements of joints, drives and couplings in addition to shared points and vectors, once all parts are in; and the form with twelve
-//! coordinates per body, in which they ask for everything.
+//! coordinates per body, in which joints require all their equations.
 
 use super::basis::Axes;
 use super::builder::{Builder, Listed, W, snapped};
@@ -27,7 +27,7 @@ impl Builder<'_> {
             let y = b.coordinate.value_of(&qi, &qj);
             let (value, rate) = match &b.other {
                 None => (y - f, f_dot),
-                // `y = f` and `z = g` say the same; of the two one is always independent, and so is `z f - y g`.
+                // `y = f` and `z = g` are equivalent; one of the two is always independent, and so is `z f - y g`.
                 Some((z, g)) => {
                     let z = z.value_of(&qi, &qj);
                     let (g, g_dot) = self.time_function(g, &b.name);
@@ -105,7 +105,7 @@ impl Builder<'_> {
         }
     }
 
-    /// The rate of a drive at time `t`, with the inputs that it reads.
+    /// The rate of a drive at time `t`, including the inputs that it reads.
     fn rate_of(&self, i: &Integral, t: Node) -> Node {
         let variables: Vec<Node> = std::iter::once(t).chain(i.inputs().iter().map(|k| self.carried[*k].0)).collect();
         i.rate().eval(&variables)
@@ -134,7 +134,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Universal joints, distances and angles.
+    /// Equations of universal joints, distances and angles.
     fn angles_between(&mut self, listed: &mut Listed) {
         for k in self.model.acting_joints() {
             let j = &self.model.joints[k];
@@ -163,7 +163,7 @@ impl Builder<'_> {
         }
     }
 
-    /// One side of a coupling; on a carrier its angle is one between other bodies than the joint's.
+    /// One side of a coupling; on a carrier its angle is measured between bodies other than those of the joint.
     fn coupled(&mut self, k: usize, side: usize, listed: &mut Listed) -> Node {
         let c = &self.model.couplings[k];
         let (which, bodies, y) = &c.sides[side];
@@ -186,7 +186,7 @@ impl Builder<'_> {
         theta
     }
 
-    /// A joint coordinate between finished parts: the distance is an expression, an angle a variable tied by a sine.
+    /// A joint coordinate between finished parts: a distance is an expression, an angle a variable determined by an equation with its sine.
     fn closing(&mut self, joint: usize, which: JointCoordinate, listed: &mut Listed) -> Node {
         let slot = usize::from(which == JointCoordinate::Distance);
         if let Some(s) = self.coordinate[joint][slot] {
@@ -227,7 +227,7 @@ impl Builder<'_> {
         self.place(self.layout.part_of[body.index()], &self.layout.point(body, s)).unwrap_or_else(W::zeros)
     }
 
-    /// Pose of a body in the working frame; the rotation of a thin rod is its axis alone.
+    /// Pose of a body in the working frame; for a thin rod the rotation contains only its axis.
     fn working_pose(&self, body: BodyId) -> PoseOf<Node> {
         if let Some(coil) = self.layout.coils[body.index()] {
             let [p, q] = coil.ends.map(|p| self.body_point(p.body, &p.s));

@@ -1,5 +1,5 @@
-//! Rigid parts and what they share: welded bodies become one part, parts that only slide against each other one orientation,
-//! joints become points and vectors that lie on several parts at once [Pryce20, section 2.2].
+//! Rigid parts and the items they share: welded bodies become one part, parts that only slide against each other one orientation, joints
+//! become points and vectors that lie on several parts at once [Pryce20, section 2.2].
 
 use crate::joint::{Rigid, SharedPoints};
 use crate::model::{BodyId, Coil, Model};
@@ -7,18 +7,18 @@ use nalgebra::{Matrix3, Vector3};
 
 type V = Vector3<f64>;
 
-/// Bodies that never move against each other. Part zero is the ground.
+/// Bodies without relative motion. Part zero is the ground.
 #[derive(Clone, Debug)]
 pub struct Part {
     /// Its bodies.
     pub bodies: Vec<BodyId>,
-    /// Which parts turn with it.
+    /// The group of parts that turn together with it.
     pub group: usize,
     /// Mass.
     pub mass: f64,
     /// Centre of mass, part coordinates.
     pub com: V,
-    /// `integral of rho s s^T` about the centre of mass: the inertia that goes with columns of the rotation matrix.
+    /// `integral of rho s s^T` about the centre of mass: the inertia associated with columns of the rotation matrix.
     pub pseudo: Matrix3<f64>,
 }
 
@@ -27,7 +27,7 @@ pub struct Part {
 pub struct Item {
     /// Whether it is a point.
     pub point: bool,
-    /// Name, from the joint that brought it.
+    /// Name, from the joint that introduced it.
     pub name: String,
     /// Parts (of a point) or groups (of a vector) with its local coordinates.
     pub on: Vec<(usize, V)>,
@@ -44,13 +44,13 @@ pub struct Slide {
     pub parts: [usize; 2],
     /// Axis, or normal of the plane, in the base's group.
     pub axis: V,
-    /// Whether both parts know the axis.
+    /// Whether the axis is fixed in both parts.
     pub shared: bool,
     /// A plane instead of a line.
     pub plane: bool,
 }
 
-/// The coils of a mechanism, by body. Nothing of them is a coordinate here; they are where the ends of their springs put them.
+/// The coils of a mechanism, by body. They have no coordinates here; the ends of their springs determine their position.
 fn coils(model: &Model) -> Vec<Option<Coil>> {
     let mut list = vec![None; model.bodies.len()];
     model.coils.iter().for_each(|c| list[c.body.index()] = Some(*c));
@@ -84,7 +84,7 @@ pub struct Layout {
     pub parts_of: Vec<Vec<usize>>,
     /// Slides of each part.
     pub slides_on: Vec<Vec<usize>>,
-    /// Direction all parts share with the ground, if the mechanism moves in planes normal to it.
+    /// Direction that all parts share with the ground, if the mechanism moves in planes normal to it.
     pub normal: Option<V>,
 }
 
@@ -102,7 +102,7 @@ impl Union {
         }
         r
     }
-    /// The smaller number stays, so that the ground is always its own root.
+    /// The smaller number becomes the root, so that the root of the ground is always the ground.
     fn join(&mut self, a: usize, b: usize) {
         let (a, b) = (self.find(a), self.find(b));
         self.0[a.max(b)] = a.min(b);
@@ -111,7 +111,7 @@ impl Union {
 
 impl Layout {
     /// The layout of a mechanism. Parts that only slide against each other share their axes if `share` is set; the points and vectors of
-    /// the file are items beside those of joints if `file` is set.
+    /// the file are items in addition to those of joints if `file` is set.
     pub fn new(model: &Model, share: bool, file: bool) -> Self {
         let n = model.bodies.len();
         let (mut welded, mut turning) = (Union((0..n).collect()), Union((0..n).collect()));
@@ -172,7 +172,7 @@ impl Layout {
             slides_on: vec![Vec::new(); part_roots.len()],
             normal: None,
         };
-        // First, so that joints take their names.
+        // First, so that points and vectors of joints inherit their names.
         for b in model.basis.iter().filter(|_| file) {
             if b.vector {
                 layout.add_vector(b.name.clone(), &[(b.body, b.s)]);
@@ -211,7 +211,7 @@ impl Layout {
         bodies.iter().any(|b| self.coils[b.index()].is_some())
     }
 
-    /// The coil that a part is.
+    /// The coil that forms a part, if any.
     pub fn coil(&self, part: usize) -> Option<Coil> {
         self.coils[self.parts[part].bodies[0].index()]
     }
@@ -235,7 +235,7 @@ impl Layout {
 
     fn add_vector(&mut self, name: String, on: &[(BodyId, V)]) {
         let mut on: Vec<(usize, V)> = on.iter().map(|(b, d)| (self.group_of(*b), self.direction(*b, d))).collect();
-        // Bodies that slide on each other are one group, which has the vector once.
+        // Bodies that slide on each other form one group, which contains the vector once.
         on.dedup_by_key(|(group, _)| *group);
         self.items.push(Item { point: false, name, on });
     }
@@ -285,7 +285,7 @@ impl Layout {
         self.slides.push(Slide { joint, points, parts, axis, shared, plane });
     }
 
-    /// Makes one item of points that coincide, and of vectors that are parallel, on a part they share.
+    /// Merges points that coincide, and vectors that are parallel, on a part they share.
     fn merge(&mut self, near: f64) {
         loop {
             let mut into: Vec<Option<(usize, f64)>> = vec![None; self.items.len()];
@@ -325,7 +325,7 @@ impl Layout {
                     }
                 }
             }
-            // Numbers without gaps.
+            // Consecutive numbers.
             let mut place = vec![0; self.items.len()];
             let mut kept = 0;
             for k in 0..place.len() {
@@ -371,7 +371,7 @@ impl Layout {
     }
 }
 
-/// Rotation and origin of every body against its group and part, along welds and slides from the first body of each.
+/// Rotation and origin of every body relative to its group and part, along welds and slides from the first body of each.
 fn frames(model: &Model, share: bool) -> Vec<(Matrix3<f64>, V)> {
     let n = model.bodies.len();
     let mut frame = vec![(Matrix3::identity(), V::zeros()); n];

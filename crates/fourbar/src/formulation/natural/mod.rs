@@ -10,7 +10,7 @@
 //! | redundant constraints | [`rows`] |
 //! | Lagrangian facility, DAE solver | crate `fourbar-dae` |
 //!
-//! Reactions are not multipliers of this form: a shared point has none. They are found from the motion, with the rows of the
+//! Reactions are not multipliers of this form, since a shared point has none. They are computed from the motion with the rows of the
 //! absolute formulation.
 
 mod assign;

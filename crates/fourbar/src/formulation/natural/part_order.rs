@@ -1,15 +1,15 @@
-//! Which part is brought in next: the one with most known items and joints to finished parts, the first of them in the file.
-//! Counts are kept up to date as items become known, so that all choices together take a time proportional to the mechanism.
+//! Which part is brought in next: the one with most known items and joints to finished parts, the first of these in the file. Counts are
+//! updated as items become known, so that all choices together take a time proportional to the mechanism.
 
 use super::layout::Layout;
 use crate::model::Model;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// A part whose axes are known already lacks its place alone: that counts like so many vectors.
+/// A part whose axes are known already lacks only its position: that counts as much as this number of vectors.
 const FRAMED: usize = 4;
 
-/// What is known of each part.
+/// Known items of each part.
 pub(super) struct Queue {
     /// Items that were counted.
     counted: Vec<bool>,
@@ -21,7 +21,7 @@ pub(super) struct Queue {
     /// Parts at the other end of each part's joints.
     joined: Vec<Vec<usize>>,
     done: Vec<bool>,
-    /// Scores and parts; entries that are out of date are passed over.
+    /// Scores and parts; outdated entries are skipped.
     heap: BinaryHeap<(usize, Reverse<usize>)>,
 }
 
@@ -75,7 +75,7 @@ impl Queue {
         }
     }
 
-    /// Counts the joints of a part that is in now.
+    /// Counts the joints of a part that is finished now.
     pub fn finish(&mut self, layout: &Layout, part: usize) {
         self.done[part] = true;
         for other in std::mem::take(&mut self.joined[part]) {

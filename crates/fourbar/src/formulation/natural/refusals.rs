@@ -94,7 +94,7 @@ pub fn applies(model: &Model) -> Result<(), Diagnostic> {
     Ok(())
 }
 
-/// What is left without a coordinate has no motion to compute.
+/// Without coordinates there is no motion to compute.
 pub(super) fn nothing_moves() -> Diagnostic {
     Diagnostic::new("S290", "natural coordinates have nothing to compute: every body is fixed to the ground, which leaves no coordinate")
         .help("use formulation `ra` for the reactions of a mechanism at rest")
@@ -103,7 +103,7 @@ pub(super) fn nothing_moves() -> Diagnostic {
 /// Whether fixed joints hold every body to the ground.
 fn all_fixed(model: &Model) -> bool {
     let fixed = || model.joints.iter().filter(|j| !j.open && j.kind.shared().rigid == Rigid::Welded);
-    // Bodies that are held by fixed joints alone are rare: most mechanisms are done here.
+    // Most mechanisms return here: bodies held by fixed joints alone are rare.
     if fixed().count() < model.moving() {
         return false;
     }
@@ -121,7 +121,7 @@ fn all_fixed(model: &Model) -> bool {
     }
 }
 
-/// Refuses an expression of `n` variables whose jumps cannot be foreseen.
+/// Refuses an expression of `n` variables whose jumps cannot be located in advance.
 fn without_jumps(section: &str, name: &str, n: usize, f: impl FnOnce(&[Node]) -> Node) -> Result<(), Diagnostic> {
     let (tape, _) = Tape::record_around(0.0, || {
         let x: Vec<Node> = (0..n).map(|_| Node::variable(0.5, 0.0)).collect();

@@ -1,5 +1,5 @@
-//! The rows omitted and those in use, watched in flight: steps that violate the former are not taken, and where the latter become
-//! weak others are chosen.
+//! Monitoring of the omitted rows and of those in use during the motion: steps that violate the former are rejected, and when the latter
+//! become ill-conditioned other rows are chosen.
 
 use super::run::{Moving, Run, diagnosis_of};
 use super::system::LOCAL;
@@ -7,15 +7,15 @@ use crate::diagnostic::Diagnostic;
 use fourbar_dae::{Integrator, Options};
 use std::sync::Arc;
 
-/// A row that was omitted may be violated by this share of the characteristic length, or the tolerance if that is larger.
+/// A row that was omitted may be violated by this fraction of the characteristic length, or by the tolerance if that is larger.
 const VIOLATED: f64 = 1e-7;
-/// The choice of rows is examined when the smallest pivot falls below this share of the largest seen.
+/// The choice of rows is examined when the smallest pivot falls below this fraction of the largest pivot seen.
 const WEAK: f64 = 0.1;
-/// And changed if another one is better conditioned by this factor.
+/// The choice is changed if another one is better conditioned by this factor.
 const GAIN: f64 = 3.0;
 
 impl Run<'_> {
-    /// A step up to `end` after which the rows omitted are still satisfied; if need be with other rows omitted.
+    /// A step up to `end` after which the omitted rows are still satisfied, if necessary with other rows omitted.
     pub(super) fn step_with_rows_kept(&mut self, end: f64) -> Result<(), Diagnostic> {
         let before = self.integrator.t();
         let mut again = false;
@@ -27,7 +27,7 @@ impl Run<'_> {
             let (violated, row) = self.worst_left_out(to);
             if violated <= VIOLATED.max(self.options.rel / LOCAL) * self.model.length {
                 self.keep_what_agrees();
-                // Where the step before was taken back in part, its work was counted to its end.
+                // Where part of the preceding step was taken back, its work had been counted to its end.
                 if from < before {
                     self.work -= self.power.work_to(&self.integrator, before);
                 }
@@ -57,7 +57,7 @@ impl Run<'_> {
         Diagnostic::new("S285", message).time(from).help(help)
     }
 
-    /// Sees that the rows in use stay independent; chooses again where they do not.
+    /// Monitors the independence of the rows in use and chooses again where they become dependent.
     pub(super) fn watch_rows(&mut self, t: f64) -> Result<(), Diagnostic> {
         if self.system.active.iter().all(|a| *a) || self.integrator.pivot_ratio() >= WEAK * self.best_pivot {
             return Ok(());
@@ -69,7 +69,7 @@ impl Run<'_> {
         }
     }
 
-    /// By how much the rows omitted are violated at a time of the last step, and the worst of them.
+    /// The largest violation of an omitted row at a time of the last step, and its row.
     fn worst_left_out(&mut self, t: f64) -> (f64, usize) {
         if self.row_list.is_empty() {
             return (0.0, 0);
@@ -87,7 +87,7 @@ impl Run<'_> {
         worst
     }
 
-    /// Goes on with other rows from the present state.
+    /// Continues with other rows from the present state.
     fn change_rows(&mut self, t: f64, active: Vec<bool>) -> Result<(), Diagnostic> {
         let before: Vec<String> = self.system.dropped().map(String::from).collect();
         self.system.active = active;

@@ -1,24 +1,24 @@
 //! Constraint rows and which of them are independent.
 //!
-//! Rows are taken in the order drives, rigidity, joints, closures, so that what is omitted is the closing of a loop. A row stays
-//! if something of its gradient remains after elimination with the rows before it. The rank is searched for at the start and at
-//! two positions nearby: if it is larger there, the start is singular, and the choice made there holds.
+//! Rows are taken in the order drives, rigidity, joints, closures, so that the omitted rows are loop closures. A row is kept if its
+//! gradient does not vanish in the elimination with the preceding rows. The rank is determined at the start and at two positions nearby: if
+//! it is larger there, the start is singular, and the choice made there is used.
 
 use crate::random::Random;
 use fourbar_dae::{Node, Tape};
 use nalgebra::{DMatrix, DVector};
 use std::collections::{BTreeMap, HashMap};
 
-/// What a row is for; the order in which rows are kept.
+/// Purpose of a row; rows are kept in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Class {
     /// A drive or another prescribed motion.
     Drive,
     /// Rigidity of a part.
     Rigid,
-    /// What a joint requires besides sharing.
+    /// A joint equation other than sharing.
     Joint,
-    /// A loop closed by something known twice.
+    /// Closure of a loop by a quantity known twice.
     Closure,
 }
 
@@ -29,24 +29,24 @@ pub struct Row {
     pub name: String,
     /// Its left-hand side.
     pub value: Node,
-    /// What it is for.
+    /// Its purpose.
     pub class: Class,
     /// Minus the partial derivative by time, for rows that prescribe a motion.
     pub nu: Option<Node>,
-    /// The drive it belongs to.
+    /// The drive of the row.
     pub drive: Option<usize>,
 }
 
-/// What is left of a row of length one counts as dependent below this.
+/// A row of length one counts as dependent if its largest entry after elimination is below this.
 const DEPENDENT: f64 = 1e-8;
-/// A row with a gradient below the first, in squares of the largest weight, says nothing: nothing moves it, but for rounding. Rows between
-/// directions have no length in them, so that it is at least the second and at most the third.
+/// A row with a gradient below the first value, in squares of the largest weight, is empty up to rounding: no coordinate changes it. Rows
+/// between directions contain no length, so that the limit is at least the second and at most the third value.
 const NOISE: [f64; 3] = [1e-11, 1e-14, 1e-7];
-/// A pivot is at least this share of the largest entry left in its row.
+/// A pivot is at least this fraction of the largest remaining entry of its row.
 const PIVOT: f64 = 0.1;
 /// A choice by pivoting replaces the one in order if its smallest pivot is larger by this factor.
 const MUCH_BETTER: f64 = 10.0;
-/// Up to this many rows the rank is searched for at displaced positions too.
+/// Up to this many rows the rank is determined at displaced positions too.
 const DENSE: usize = 300;
 
 /// Length of a gradient.
@@ -56,18 +56,18 @@ fn size(gradient: &[(usize, f64)]) -> f64 {
 
 /// The constraints of a mechanism as functions of its coordinates.
 pub struct Rows<'a> {
-    /// Where they are written.
+    /// The tape on which they are recorded.
     pub tape: &'a Tape,
     /// The rows.
     pub rows: &'a [Row],
-    /// Size by which changes of each variable are measured; zero for variables that are prescribed.
+    /// Size relative to which changes of each variable are measured; zero for prescribed variables.
     pub weight: &'a [f64],
 }
 
 /// The independent rows, and whether the rank at the start is lower than nearby.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Chosen {
-    /// Rows that stay.
+    /// Rows that are kept.
     pub active: Vec<bool>,
     /// Whether the start is a singular position.
     pub singular: bool,
@@ -98,7 +98,7 @@ impl Rows<'_> {
         (NOISE[0] * largest * largest).clamp(NOISE[1], NOISE[2])
     }
 
-    /// Which rows something moves at a position.
+    /// Which rows depend on some coordinate at a position.
     fn moved(&self, t: f64, x: &[f64]) -> Vec<bool> {
         let noise = self.noise();
         self.evaluate(t, x).1.iter().map(|g| size(g) >= noise).collect()
@@ -110,7 +110,7 @@ impl Rows<'_> {
         let (_, gradients) = self.evaluate(t, x);
         let mut order: Vec<usize> = (0..self.rows.len()).filter(|&k| asked[k]).collect();
         order.sort_by_key(|&k| (self.rows[k].class, k));
-        // Columns that no later row holds make pivots that are never used again: elimination stays short.
+        // Columns that no later row contains make pivots that are never used again, which keeps the elimination short.
         let mut last_use = vec![0; self.weight.len()];
         order.iter().enumerate().for_each(|(at, &k)| gradients[k].iter().for_each(|(j, _)| last_use[*j] = at));
         let mut pivots: Vec<(usize, Vec<(usize, f64)>)> = Vec::new();
@@ -122,7 +122,7 @@ impl Rows<'_> {
                 continue;
             }
             let mut row: BTreeMap<usize, f64> = gradients[k].iter().map(|(j, d)| (*j, d / size)).collect();
-            // A pivot row holds no column of an earlier pivot, so going through them in order ends.
+            // A pivot row contains no column of an earlier pivot, so that processing them in order terminates.
             let mut open: std::collections::BTreeSet<usize> = row.keys().filter_map(|j| pivot_of.get(j).copied()).collect();
             while let Some(p) = open.pop_first() {
                 let (column, pivot) = &pivots[p];
@@ -149,8 +149,8 @@ impl Rows<'_> {
     /// Chooses independent rows at a start.
     pub fn choose(&self, t: f64, x: &[f64]) -> Chosen {
         let count = |keep: &[bool]| keep.iter().filter(|k| **k).count();
-        // A row that nothing moves at the start cannot be used from there. At positions nearby, which are not closed to the last digit where
-        // they are singular, rounding would pass for its gradient.
+        // A row that no coordinate changes at the start cannot be used there. At positions nearby, which in the singular case satisfy the
+        // rows with reduced accuracy, rounding would be taken for its gradient.
         let moved = self.moved(t, x);
         let mut active = self.independent(t, x, &moved);
         let mut singular = false;
@@ -176,8 +176,8 @@ impl Rows<'_> {
         Chosen { active, singular }
     }
 
-    /// The best conditioned choice of as many rows as `active` has, by pivoting, and by what factor its smallest pivot exceeds
-    /// that of `active`. `None` for large mechanisms.
+    /// The best conditioned choice of as many rows as in `active`, by pivoting, and the factor by which its smallest pivot exceeds that of
+    /// `active`. `None` for large mechanisms.
     pub fn better(&self, t: f64, x: &[f64], active: &[bool]) -> Option<(Vec<bool>, f64)> {
         if self.rows.len() > DENSE {
             return None;
@@ -196,7 +196,7 @@ impl Rows<'_> {
             let mut keep = vec![false; self.rows.len()];
             let mut least = 1.0f64;
             for _ in 0..rank {
-                // Drives are never given up.
+                // Rows of drives are always kept.
                 let left = |k: &usize| !keep[*k] && allowed(*k);
                 let size = |k: usize| g[k].iter().map(|d| d * d).sum::<f64>();
                 let drive = (0..g.len()).filter(left).find(|&k| self.rows[k].class == Class::Drive);
@@ -219,7 +219,7 @@ impl Rows<'_> {
         Some((keep, best / now.max(f64::MIN_POSITIVE)))
     }
 
-    /// A position nearby that satisfies all rows but those of drives.
+    /// A position nearby that satisfies all rows except those of drives.
     fn displaced(&self, t: f64, x: &[f64], random: &mut Random) -> Option<Vec<f64>> {
         let held: Vec<usize> = (0..self.rows.len()).filter(|&k| self.rows[k].class != Class::Drive).collect();
         let n = x.len();
@@ -231,7 +231,7 @@ impl Rows<'_> {
             }
             (DVector::from_iterator(held.len(), held.iter().map(|&k| values[k])), G)
         };
-        // Least change that answers `f`; redundant rows are carried by a small damping.
+        // Least change that compensates `f`; a small damping permits redundant rows.
         let answer = |G: &DMatrix<f64>, f: &DVector<f64>| {
             let mut S = G * G.transpose();
             let damping = 1e-12 * S.trace().max(f64::MIN_POSITIVE);

@@ -1,4 +1,4 @@
-//! Natural coordinates in motion: Taylor steps, poses from the series, reactions from the motion, rows watched and chosen again.
+//! Motion in natural coordinates: Taylor steps, poses from the series, reactions from the motion, monitoring and renewed choice of rows.
 
 use super::refusals::nothing_moves;
 use super::system::{LOCAL, System, choice};
@@ -26,29 +26,29 @@ use nalgebra::{Matrix3, Vector3};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// A pivot below this share of the largest seen, regardless of the rows, belongs to a singular position nearby.
+/// A pivot below this fraction of the largest seen, whatever the rows in use, indicates a singular position nearby.
 const NEAR: f64 = 3e-2;
 
-/// Tolerance below which a singular position cannot be passed: rounding makes the series look as if it ended there.
+/// Tolerance below which a singular position cannot be passed: because of rounding the series seems to end there.
 const NEAR_SINGULAR: f64 = 1e-13;
 
-/// Looks at counted angles in one step, at most.
+/// Maximum number of updates of counted angles in one step.
 const MOST_LOOKS: f64 = 1e5;
 
-/// Bodies turn by at most this angle in radians between two looks at counted angles, joints by twice as much.
+/// Between two updates of counted angles bodies turn by at most this angle in radians, joints by twice as much.
 const FOLLOWED: f64 = 0.5;
 
-/// So many steps in a row may end before the time that was reached already, or be too short.
+/// Maximum number of successive steps that end before the time already reached, or are too short.
 const STEPS_BACK: usize = 100;
-/// Steps below this share of the characteristic time are too short: with them it would take very long to get anywhere.
+/// Steps below this fraction of the characteristic time count as too short to make progress.
 const SHORT: f64 = 5e-8;
 
-/// Steps in which nothing moves by more than this share of a radian or of the characteristic length crawl, where so many of them come in a
-/// row and would be left many times over.
+/// A step crawls if nothing moves in it by more than the first value, in radians or characteristic lengths, and the remaining time is more
+/// than the third value times the step; the second value limits successive crawling steps.
 const CRAWLS: f64 = 1e-5;
 const CRAWLING_STEPS: usize = 300;
 const LEFT: f64 = 5000.0;
-/// Points that come as close as this, in characteristic lengths, meet.
+/// Points closer than this, in characteristic lengths, coincide.
 const MEET: f64 = 1e-6;
 
 /// Value, rate and half the acceleration of a scalar.
@@ -62,20 +62,20 @@ pub struct Run<'m> {
     pub(super) options: Options,
     /// Characteristic time, s.
     tau: f64,
-    /// Up to where steps may pass the times that are requested.
+    /// Time up to which steps may pass the requested times.
     pub(super) ahead: f64,
-    /// Where steps end on the way: [`Model::time_marks`].
+    /// Times at which steps must end: [`Model::time_marks`].
     marks: Vec<f64>,
     /// Constraints and masses in absolute coordinates, for reactions and residuals.
     pub(super) equations: Equations<'m>,
     loads: LeastLoads,
-    /// Looks for singular positions; only loops have any.
+    /// Detects singular positions; only loops have any.
     pub(super) passages: Passages,
     measure: Massless<'m>,
-    /// Whether positions can be singular at all.
+    /// Whether singular positions are possible at all.
     watched: bool,
     lambda: Vec<f64>,
-    /// Operations that poses depend on, and rows omitted; results of all operations; coordinates.
+    /// Operations required for poses and for omitted rows; results of all operations; coordinates.
     pose_list: Vec<u32>,
     pub(super) row_list: Vec<u32>,
     pub(super) known: Vec<Moving>,
@@ -85,15 +85,15 @@ pub struct Run<'m> {
     /// Pose, velocity and acceleration at the last evaluated time, and that time.
     pub(super) now: Bodies,
     pub(super) now_at: f64,
-    /// Where the last look inside a step ended, and how fast bodies were there.
+    /// Time of the last check inside a step, and the speed of the bodies there.
     looked_at: (f64, f64),
     /// Local axis of each thin rod at the start, and its direction there.
     rods: Vec<Option<(Vector3<f64>, Vector3<f64>)>>,
     pub(super) start: Configuration,
-    /// Counted angles, and the time for which they hold.
+    /// Counted angles, and the time to which they belong.
     pub(super) turns: Vec<f64>,
     turns_at: f64,
-    /// Whether bodies turn too fast to be followed.
+    /// Whether bodies turn too fast for their angles to be counted.
     flung: bool,
     /// Work at the start of the last step.
     pub(super) work: f64,
@@ -105,18 +105,18 @@ pub struct Run<'m> {
     pub(super) rechosen: usize,
     /// Tolerance for which the present integrator was made.
     pub(super) made_for: f64,
-    /// Forces that steps could pass over, room for how fast smoothed friction slips, the least step worth a look at them, and room for rates of
-    /// what is carried along.
+    /// Forces that steps could pass over, storage for the slips of smoothed friction, the smallest step that is checked for them, and
+    /// storage for rates of the auxiliary variables.
     pub(super) narrow: Option<Narrow>,
     pub(super) slips: Vec<f64>,
     pub(super) least: f64,
     pub(super) rates: Vec<f64>,
-    /// Whether inputs or states were replaced at the end of the last step, so that its series is not that of the next.
+    /// Whether inputs or states were replaced at the end of the last step, so that its series does not hold for the next one.
     replaced: bool,
-    /// The latest time reached since the last one that was requested, and steps in a row that led no further.
+    /// The latest time reached since the last requested one, and the number of successive steps without progress.
     reached: f64,
     idle: usize,
-    /// Whether the run is to end where it crawls, so that another method can continue; steps in a row in which it did.
+    /// Whether the run ends when it crawls, so that another method can continue; number of successive crawling steps.
     gives_way: bool,
     crawling: usize,
     /// Springs whose force has no direction where their ends meet: by force, with the vector from end to end at the last evaluated step.
@@ -130,7 +130,7 @@ pub(super) struct Bodies {
     a: Vec<Twist>,
 }
 
-/// Sets natural coordinates in motion.
+/// Starts natural coordinates.
 pub fn start<'m>(
     structure: &Structure<'m>,
     study: &Study,
@@ -261,8 +261,8 @@ impl<'m> Run<'m> {
         Ok(run)
     }
 
-    /// What depends on the rows in use: where the multipliers of prescribed motions and their rates are found, and
-    /// which rows are watched.
+    /// Data that depend on the rows in use: the places of the multipliers of prescribed motions and their rates, and the omitted rows to be
+    /// checked.
     pub(super) fn layout_rows(&mut self, problem: &Problem) {
         let s = &self.system;
         let used = s.rows.iter().zip(&s.active).filter(|(_, a)| **a).map(|(r, _)| r);
@@ -335,7 +335,8 @@ impl<'m> Run<'m> {
                     (A, A.tr_mul(&x.cross(&x1)), A.tr_mul(&x.cross(&x2)))
                 }
                 (3, _) => {
-                    // One step of Newton's method for the nearest rotation: inside a step the axes are off by the tolerance.
+                    // One step of Newton's method for the nearest rotation: inside a step the axes have errors of the size of the
+                    // tolerance.
                     let A = A0 * (Matrix3::identity() * 1.5 - A0.tr_mul(&A0) * 0.5);
                     let vee = |M: Matrix3<f64>| Vector3::new(M[(2, 1)] - M[(1, 2)], M[(0, 2)] - M[(2, 0)], M[(1, 0)] - M[(0, 1)]) * 0.5;
                     (A, vee(A.tr_mul(&A1)), vee(A.tr_mul(&A2)) * 2.0)
@@ -355,24 +356,24 @@ impl<'m> Run<'m> {
         }
     }
 
-    /// The fastest rotation of a body at the last evaluated time.
+    /// The largest angular velocity of a body at the last evaluated time.
     pub(super) fn fastest(&self) -> f64 {
         self.now.v.iter().fold(0.0f64, |m, v| m.max(v.w.norm()))
     }
 
-    /// The farthest way of a body from the start, at the last evaluated time.
+    /// The largest distance of a body from its start, at the last evaluated time.
     fn farthest(&self) -> f64 {
         self.now.q.iter().zip(&self.start.q).fold(0.0f64, |m, (q, start)| m.max((q.r - start.r).norm()))
     }
 
-    /// Follows the counted angles to a time of the last step, forwards or back; poses are those of that time afterwards.
+    /// Updates the counted angles to a time of the last step, forwards or backwards; afterwards the poses are those at that time.
     pub(super) fn follow_turns(&mut self, t: f64) {
         let (from, _) = self.integrator.interval();
         self.turns_at = self.turns_at.max(from);
         while !self.turns.is_empty() && self.turns_at != t {
             self.bodies_at(self.turns_at);
             let (apart, least) = (FOLLOWED / (self.fastest() + f64::MIN_POSITIVE), (self.turns_at.max(t) - from) / MOST_LOOKS);
-            // Not so for speeds without bound, or looks would come ever closer.
+            // The limit prevents unbounded speeds from making these updates infinitely dense.
             self.flung |= apart.is_nan() || apart < least;
             let way = if apart > least { apart } else { least };
             let look = if self.turns_at < t { (self.turns_at + way).min(t) } else { (self.turns_at - way).max(t) };
@@ -391,7 +392,7 @@ impl<'m> Run<'m> {
         self.bodies_at(t);
     }
 
-    /// One step towards `t` or beyond; before it, what the last one leaves behind is taken along.
+    /// One step towards `t` or beyond, after the turns and the work of the last step have been updated.
     fn step(&mut self, t: f64) -> Result<(), Diagnostic> {
         if self.integrator.last_step() != 0.0 {
             let from = self.integrator.t();
@@ -422,14 +423,14 @@ impl<'m> Run<'m> {
         Ok(())
     }
 
-    /// Notes where springs point, at the last evaluated time.
+    /// Stores the directions of springs at the last evaluated time.
     fn aim_springs(&mut self) {
         for (k, along) in &mut self.springs {
             *along = along_spring(self.model, *k, &self.now.q);
         }
     }
 
-    /// Fails where the ends of a spring met in the step just made: its series goes on with a length below zero.
+    /// Fails where the ends of a spring met in the last step, since its series continues with a negative length.
     fn springs_keep_their_length(&mut self) -> Result<(), Diagnostic> {
         if self.springs.is_empty() {
             return Ok(());
@@ -441,7 +442,7 @@ impl<'m> Run<'m> {
             if first.dot(&along_spring(self.model, k, &self.now.q)) >= 0.0 {
                 continue;
             }
-            // It turned by more than a right angle: at once, or little by little.
+            // The direction turned by more than a right angle, either suddenly or gradually.
             let (mut a, mut b) = (from, to);
             while 0.5 * (a + b) > a && 0.5 * (a + b) < b {
                 let t = 0.5 * (a + b);
@@ -464,8 +465,8 @@ impl<'m> Run<'m> {
         Ok(())
     }
 
-    /// Fails where steps have become so short that nothing moves in them, and another method is at hand: forces are stiff. The mechanism moved
-    /// with `speed` where the last step began.
+    /// Fails where forces are stiff: steps have become too short for any motion, and another method is available. `speed` is the speed of
+    /// the mechanism at the start of the last step.
     fn crawls(&mut self, speed: f64) -> Result<(), Diagnostic> {
         let (h, now) = (self.integrator.last_step(), self.integrator.t());
         let short = speed * h < CRAWLS && self.ahead - now > LEFT * h;
@@ -478,10 +479,10 @@ impl<'m> Run<'m> {
             .help("an implicit method takes larger steps: `--integrator radau`"))
     }
 
-    /// Looks for singular positions in the step just made, on its series.
+    /// Searches the last step for singular positions, on its series.
     fn look_for_passages(&mut self) {
         let (from, to) = self.integrator.interval();
-        // A step starts where the last one ended.
+        // A step starts at the end of the preceding one.
         if self.looked_at.0 != from {
             self.bodies_at(from);
             self.looked_at = (from, self.passages.speed(&self.now.v));
@@ -502,19 +503,19 @@ impl<'m> Run<'m> {
     }
 }
 
-/// Whether a force is that of a spring which has no direction where its ends meet; one without a rest length passes there.
+/// Whether a force is a spring whose direction is undefined where its ends meet; one without rest length can pass through this point.
 fn has_direction(f: &Force) -> bool {
     matches!(f, Force::Spring(s) if !matches!(s.law, Law::Linear { rest: 0.0, .. }))
 }
 
-/// From one end of a spring to the other, world; nothing for other forces.
+/// Vector from one end of a spring to the other, in the world; zero for other forces.
 fn along_spring(model: &Model, force: usize, q: &[Pose]) -> Vector3<f64> {
     let Force::Spring(s) = &model.forces[force].1 else { return Vector3::zeros() };
     let [a, b] = s.between.map(|p| q[p.body.index()].r + q[p.body.index()].A * p.s);
     b - a
 }
 
-/// A spring that is no longer than nothing.
+/// A spring whose length has become zero.
 fn ends_meet(name: &str, t: f64) -> Diagnostic {
     Diagnostic::new(
         "S284",
@@ -527,14 +528,14 @@ fn ends_meet(name: &str, t: f64) -> Diagnostic {
     .help("formulation `lie` or `grcr` steps across; a spring beside the path of its ends, or one without a free length, has no such place")
 }
 
-/// Bodies that turn out of all proportion.
+/// Error: bodies turn too fast.
 fn flung(t: f64) -> Diagnostic {
     Diagnostic::new("S284", format!("natural coordinates cannot continue: at t = {t:.6} s positions diverge, or bodies turn too fast"))
         .time(t)
         .help("a force, a speed or gravity is far out of proportion to the masses and lengths, or the mechanism was torn open at a singular position before")
 }
 
-/// A step that led nowhere.
+/// Error: steps without progress.
 fn no_progress(t: f64) -> Diagnostic {
     Diagnostic::new(
         "S284",
@@ -564,7 +565,7 @@ impl Stepping for Run<'_> {
 
     fn step_towards(&mut self, t: f64) -> Result<(), Diagnostic> {
         self.step(t)?;
-        // A step may take the one before back in part, or be very short, but not for ever.
+        // A step may take back part of the preceding one, or be very short, but not indefinitely.
         let now = self.integrator.t();
         self.idle = if now - self.reached > SHORT * self.tau { 0 } else { self.idle + 1 };
         self.reached = self.reached.max(now);
@@ -593,13 +594,13 @@ impl Motion for Run<'_> {
     }
 
     fn advance(&mut self, t: f64, go_on: &mut dyn FnMut(f64) -> bool) -> Result<bool, Diagnostic> {
-        // How far it has come and how long nowhere is counted from here.
+        // Progress and steps without progress are counted from here.
         (self.reached, self.idle) = (self.integrator.t(), 0);
         control::advance(self, t, go_on)
     }
 
     fn instant(&mut self, t: f64, out: &mut Instant) -> Result<(), Diagnostic> {
-        // A series is needed even at the start.
+        // The series is needed even at the start.
         if self.integrator.last_step() == 0.0 || (self.replaced && t == self.integrator.t()) {
             self.step(t + self.tau)?;
         }
@@ -616,7 +617,7 @@ impl Motion for Run<'_> {
         e.set.choose(t);
         e.jacobian(&out.q);
         if out.loaded {
-            // Multipliers of the absolute form that go with this motion, least in norm where they are not unique.
+            // Multipliers of the absolute formulation for this motion, of least norm where they are not unique.
             e.factor(1.0);
             e.index1_polished(&out.q, &out.v, &out.turns, t, &mut out.a, &mut self.lambda);
             out.a.copy_from_slice(&self.now.a);
@@ -647,7 +648,7 @@ impl Motion for Run<'_> {
         for (&j, z) in self.system.carried.iter().zip(z) {
             self.integrator.set_value(self.numbers[j], *z);
         }
-        // What was seen of the step beyond is no more.
+        // Values evaluated in the discarded part of the step are invalid.
         (self.now_at, self.replaced) = (f64::NAN, true);
         Ok(true)
     }

@@ -12,9 +12,9 @@ use crate::settings::{Study, count, number, tau};
 use crate::state::Configuration;
 use fourbar_dae::{Node, Options, Problem, State, Tape};
 
-/// Tolerance where none is given.
+/// Default tolerance.
 const DEFAULT_TOL: f64 = 1e-9;
-/// Local errors are kept this much below the tolerance, so that the whole run meets it.
+/// Factor between local errors and the tolerance, so that the whole run meets the tolerance.
 pub(super) const LOCAL: f64 = 1e-2;
 
 /// Pose of a body as results on the tape.
@@ -22,22 +22,22 @@ pub(super) const LOCAL: f64 = 1e-2;
 pub struct RecordedPose {
     /// Centre of mass and rotation in the world; a thin rod has its axis alone in the rotation.
     pub pose: PoseOf<Node>,
-    /// How many axes the rotation is made of: three, one for a thin rod, none for a particle.
+    /// Number of axes in the rotation: three, one for a thin rod, none for a particle.
     pub axes: usize,
 }
 
 /// A mechanism as a Lagrangian system.
 #[derive(Clone, Debug)]
 pub struct System {
-    /// Everything below is recorded here.
+    /// Tape on which all the following is recorded.
     pub tape: Tape,
     /// Names of the variables: coordinates and integrals of time functions.
     pub names: Vec<String>,
     /// Rates of those variables that are integrals.
     pub integrals: Vec<Option<Node>>,
-    /// Size by which changes of each variable are measured.
+    /// Size relative to which changes of each variable are measured.
     pub weights: Vec<f64>,
-    /// Fixed sizes of the errors of variables that grow with every turn.
+    /// Fixed error sizes of variables that grow with every turn.
     pub sizes: Vec<Option<f64>>,
     /// All constraint rows.
     pub rows: Vec<Row>,
@@ -51,11 +51,11 @@ pub struct System {
     power: Node,
     /// Poses by body, ground first.
     pub poses: Vec<RecordedPose>,
-    /// Whether all moves in parallel planes.
+    /// Whether the whole motion is in parallel planes.
     pub planar: bool,
     /// Numbers of inputs, slopes and states among the variables.
     pub carried: Vec<usize>,
-    /// Angles that are coordinates, by memory.
+    /// Angles that are coordinates, by angle memory.
     pub counted: Vec<Option<Node>>,
     table: Vec<Listed>,
 }
@@ -223,7 +223,7 @@ impl System {
         state
     }
 
-    /// How the solver is to treat a recorded problem: tolerances and sizes of errors, and the order that a study requires.
+    /// Solver options for a recorded problem: tolerances and sizes of errors, and the order that a study requires.
     pub fn options(&self, model: &Model, study: &Study) -> Result<Options, Diagnostic> {
         let tol = study.tol.unwrap_or(DEFAULT_TOL);
         let mut options = Options::new((LOCAL * tol).clamp(1e-15, 1e-2));
@@ -231,7 +231,7 @@ impl System {
         for (name, size) in self.names.iter().zip(&self.sizes) {
             options.sizes.extend(size.map(|s| (name.clone(), s)));
         }
-        // States that start small are measured by what they change by in a characteristic time.
+        // States with small initial values are scaled by their change in a characteristic time.
         for &j in &self.carried {
             let [value, rate] = self.tape.variables()[j];
             let size = value.abs().max(tau(study)? * rate.abs());
@@ -251,7 +251,7 @@ impl System {
         self.state(problem, t, self.tape.variables().iter().copied())
     }
 
-    /// The table of what is brought in, assigned and equated, with the running count of freedoms [Pryce20, Tables 1 and 3].
+    /// The table of items that are brought in, assigned and equated, with the running count of freedoms [Pryce20, Tables 1 and 3].
     pub fn describe(&self) -> Vec<String> {
         let (nq, nc) = self.size();
         let mut lines = vec![format!(
@@ -291,7 +291,7 @@ impl System {
     }
 }
 
-/// What natural coordinates make of a mechanism: sizes, the table of section 4.2 of \[Pryce20\], rows omitted.
+/// Description of a mechanism in natural coordinates: sizes, the table of section 4.2 of \[Pryce20\], rows omitted.
 pub fn describe(model: &Model, start: &Configuration, choice: Choice) -> Result<Vec<String>, Diagnostic> {
     Ok(System::new(model, start, choice)?.describe())
 }

@@ -1,5 +1,5 @@
-//! Departures from the usual way: assigned items that reach too far back are brought in after all, parallelograms whose fourth
-//! corner is assigned, and the classical form in which every joint point and vector is a coordinate.
+//! Variants: assigned items that depend on too many variables become coordinates, parallelograms whose fourth corner is assigned, and the
+//! classical form in which every joint point and vector is a coordinate.
 
 use super::basis::Axes;
 use super::builder::{Builder, Listed, W};
@@ -11,12 +11,12 @@ use nalgebra::Vector3;
 
 type V = Vector3<f64>;
 
-/// An assigned item may depend on this many variables before it becomes coordinates of its own. Without a limit the mass matrix of
-/// a chain is full, and its equations grow with the square of the number of bodies.
+/// An assigned item that depends on more variables than this becomes coordinates itself. Without a limit the mass matrix of a chain is
+/// full, and its equations grow with the square of the number of bodies.
 const REACH: usize = 30;
 
 impl Builder<'_> {
-    /// Known items of a part that reach too far back.
+    /// Replaces known items of a part that depend on too many variables.
     pub fn shorten_items(&mut self, b: usize, g: usize, listed: &mut Listed) {
         if !self.choice.assign {
             return;
@@ -31,7 +31,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Axes that reach too far back.
+    /// Replaces axes that depend on too many variables.
     pub fn shorten_axes(&mut self, g: usize, listed: &mut Listed) {
         let Some(Axes { e, T }) = &self.axes[g] else { return };
         let ([x, y, _], T) = (&e[..], *T) else { return };
@@ -43,7 +43,7 @@ impl Builder<'_> {
         self.axes[g] = Some(Axes { e: vec![x, y, x.cross(&y)], T });
     }
 
-    /// Three coordinates equal to an expression; each row has its own coordinate, so that none can be redundant.
+    /// Three coordinates equal to an expression; each row has a separate coordinate, so that none can be redundant.
     fn brought_in(&mut self, name: &str, value: W, weight: f64, listed: &mut Listed) -> W {
         let w = self.vector(name, &value.map(Scalar::value), &value.map(Node::start_rate), weight, listed);
         for c in 0..3 {
@@ -53,8 +53,8 @@ impl Builder<'_> {
         w
     }
 
-    /// `D := C + B - A` where A, B lie on one finished part, A, C on another, and C, D and B, D on parts to come, all on one
-    /// hinge direction. It fixes the branch, so that there are no dead points.
+    /// `D := C + B - A` where A, B lie on one finished part, A, C on another, and C, D and B, D on parts to come, all on one hinge
+    /// direction. This fixes the branch, so that there are no dead points.
     pub fn parallelogram(&mut self, b: usize, listed: &mut Listed) {
         let known = |s: &Self, k: usize| s.items[k].is_some();
         for (d, d_loc) in self.points_of(b) {
@@ -77,7 +77,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Corner A and its neighbours: `b` holds C (known) and D; A is joined to C by a finished part and to B by another.
+    /// Corner A and its neighbours: `b` contains C (known) and D; A is connected to C by a finished part and to B by another.
     pub fn fourth_corner(&self, b: usize, c: usize, d: usize, side: &V) -> Option<(usize, usize, usize, usize)> {
         let on = |k: usize| self.layout.items[k].on.iter().map(|(p, _)| *p);
         let near = 1e-9 * self.model.length;
@@ -103,8 +103,8 @@ impl Builder<'_> {
         None
     }
 
-    /// Every joint point and vector of moving parts as coordinates of their own, slides with their distance: the classical
-    /// natural coordinates with which [Pryce20, Table 4] compares.
+    /// Every joint point and vector of moving parts as separate coordinates, slides with their distance: the classical natural coordinates
+    /// with which [Pryce20, Table 4] compares.
     pub fn all_items(&mut self) {
         let mut listed = Listed { part: "all joints".to_string(), ..Listed::default() };
         // Points first: a vector along two of them is their difference.

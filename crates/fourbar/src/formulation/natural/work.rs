@@ -1,12 +1,12 @@
 //! Work of drives and of forces without a potential, from the series of efforts, rates and power.
 //!
-//! Where drives carry a motion, its coordinates are given and would allow steps in which the series of the efforts are long past their
-//! end. The integral of the power therefore limits the step as well.
+//! Where drives prescribe a motion, its coordinates are given and would permit steps beyond the convergence of the series of the efforts.
+//! The integral of the power therefore limits the step as well.
 
 use fourbar_dae::{Integrator, Problem};
 use fourbar_math::elementary;
 
-/// Coefficients that are kept, at most: the highest order and what integration adds.
+/// Maximum number of coefficients: the highest order and those added by integration.
 const MOST: usize = 64;
 
 #[derive(Clone, Copy, Debug)]
@@ -15,14 +15,14 @@ enum Rate {
     Output(usize),
 }
 
-/// Where the power is found among the results of the solver.
+/// Position of the power among the results of the solver.
 #[derive(Debug)]
 pub(super) struct Power {
     /// Rows that prescribe a motion: variable number of the multiplier, and output or constant of the rate.
     prescribed: Vec<(usize, Rate)>,
     /// Whether forces without a potential have an output.
     forces: bool,
-    /// Error of the work in one step, as a share of the work done.
+    /// Error of the work in one step, as a fraction of the work done.
     pub(super) tol: f64,
     /// Work that counts as small, J.
     pub(super) little: f64,
@@ -86,7 +86,7 @@ impl Power {
         c[..known].iter().enumerate().rev().fold(0.0, |sum, (m, c)| (sum + c / (m + 1) as f64) * tau) * scale
     }
 
-    /// The longest step that resolves the integral of the power, by the last two coefficients, after so much work.
+    /// The longest step that resolves the integral of the power, estimated from the last two coefficients, after the given work.
     pub(super) fn longest(&self, integrator: &Integrator, work: f64) -> f64 {
         if self.prescribed.is_empty() && !self.forces {
             return f64::INFINITY;
@@ -103,7 +103,7 @@ impl Power {
             };
             root(known - 1).min(root(known - 2))
         };
-        // The work of the step counts too; it is known once its length is.
+        // The work of the step is included, estimated once its length is known.
         let first = of(work.abs() + self.little);
         scale * of(work.abs() + self.little + c[0].abs() * scale * first.min(1.0))
     }

@@ -1,4 +1,4 @@
-//! Inputs and states in an explicit system: its first components, and the sizes against which their errors are measured.
+//! Inputs and states in an explicit system: its first components, and the sizes that scale their errors.
 
 use crate::absolute::states::rounding_of_rates;
 use crate::force::eval::Plain;
@@ -7,7 +7,7 @@ use crate::motion::numbers;
 use crate::state::Configuration;
 use serde_json::{Value, json};
 
-/// Unit of time in which rounding of velocities and of rates is measured, s.
+/// Unit of time for rounding errors of velocities and of rates, s.
 const TIME: f64 = 0.1;
 
 /// Inputs and states of a system; see [`crate::auxiliary`].
@@ -17,20 +17,20 @@ pub struct Carried {
     pub z: Vec<f64>,
     /// Their rates there.
     rates: Vec<f64>,
-    /// The largest of each so far, at ends of steps: its value, or what it changes by in a characteristic time.
+    /// The largest size of each so far, at ends of steps: its value, or its change in a characteristic time.
     sizes: Vec<f64>,
-    /// Errors below these are rounding of what their rates read.
+    /// Errors below these are rounding of the quantities in their rates.
     noise: Vec<f64>,
 }
 
 impl Carried {
-    /// Those of a start.
+    /// Inputs and states of a start.
     pub fn new(model: &Model, at: &Configuration) -> Self {
         let noise = rounding_of_rates(model, at, TIME).iter().map(|n| n * TIME).collect();
         Self { z: at.z.clone(), rates: vec![0.0; at.z.len()], sizes: vec![0.0; at.z.len()], noise }
     }
 
-    /// How many there are.
+    /// Number of inputs and states.
     pub fn len(&self) -> usize {
         self.z.len()
     }
@@ -40,7 +40,7 @@ impl Carried {
         self.z.is_empty()
     }
 
-    /// Rates at a state, into `f`; `false` where one is not finite.
+    /// Rates at a state, into `f`; `false` if one is not finite.
     pub fn derivative(&mut self, model: &Model, x: &Plain<'_>, f: &mut [f64]) -> bool {
         if self.rates.is_empty() {
             return true;
@@ -56,8 +56,7 @@ impl Carried {
         f.iter_mut().zip(&self.rates).for_each(|(f, r)| *f += weight * r);
     }
 
-    /// Size of an error relative to the values; a length of one is all of the largest. Values may consist of rounding, and then cannot be
-    /// known relative to themselves.
+    /// Largest error relative to the sizes of the values. Errors within the rounding of the quantities in the rates count as zero.
     pub fn error(&self, z: &[f64], d: &[f64], tau: f64) -> f64 {
         let mut most = 0.0_f64;
         for (k, d) in d.iter().enumerate() {
@@ -71,7 +70,7 @@ impl Carried {
         most
     }
 
-    /// Takes note of the end of a step.
+    /// Updates the sizes at the end of a step.
     pub fn accept(&mut self, z: &[f64], tau: f64) {
         for (k, size) in self.sizes.iter_mut().enumerate() {
             *size = size.max(z[k].abs()).max(tau * self.rates[k].abs());
@@ -83,7 +82,7 @@ impl Carried {
         json!(self.sizes)
     }
 
-    /// Takes back what [`Carried::save`] gave.
+    /// Restores the result of [`Carried::save`].
     pub fn restore(&mut self, saved: &Value) {
         let sizes = numbers(saved);
         if sizes.len() == self.sizes.len() {

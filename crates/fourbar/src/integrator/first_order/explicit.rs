@@ -1,8 +1,7 @@
-//! Explicit Runge-Kutta methods of Munthe-Kaas kind [Mueller13, section 4] for any first-order system, with step control and
-//! dense output.
+//! Explicit Runge-Kutta methods of Munthe-Kaas type [Mueller13, section 4] for any first-order system, with step control and dense output.
 //!
-//! A step solves for the increment `d` in `y = y_n o exp(d)`, `d' = dexp^-1(d) f(t, y)`, from `d = 0`: in a vector space that is
-//! the plain method. The stages are kept until the next step, so an output time inside the step costs a polynomial in `d`.
+//! A step solves for the increment `d` in `y = y_n o exp(d)`, `d' = dexp^-1(d) f(t, y)`, from `d = 0`: in a vector space this is the
+//! ordinary method. The stages are kept until the next step, so that an output inside the step requires only a polynomial in `d`.
 
 use super::System;
 use super::combined_error;
@@ -18,48 +17,48 @@ use crate::state::Configuration;
 use fourbar_math::elementary;
 use serde_json::{Value, json};
 
-/// Share of the tolerance that the relative error of work counts with.
+/// Weight of the relative error of work, as a fraction of the tolerance.
 const WORK: f64 = 0.1;
-/// A first step is searched for within so many characteristic times.
+/// A first step is searched for within this many characteristic times.
 const SPAN: f64 = 50.0;
-/// An explicit method in motion.
+/// Integration by an explicit method.
 pub struct Explicit<S> {
     track: Track<S>,
     method: Method,
     /// Nodes of all stages.
     nodes: Vec<f64>,
-    /// Derivatives by stage, pulled back to the start of the step; one after the other.
+    /// Derivatives by stage, pulled back to the start of the step; stored consecutively.
     k: Vec<f64>,
-    /// Derivative of the state at the end of the last step, and at the end of the step that is tried.
+    /// Derivative of the state at the end of the last step, and at the end of the present trial step.
     end: Vec<f64>,
     new_end: Vec<f64>,
-    /// Whether `end` is known, whether it is that of `y` itself, and whether the interpolant's stages are there.
+    /// Whether `end` is known, whether it belongs to `y` itself, and whether the interpolant's stages are available.
     end_known: bool,
     end_fits: bool,
     dense_ready: bool,
-    /// Workspace: an increment, and a state on the way to a stage.
+    /// Workspace: an increment, and an intermediate state of a stage.
     scratch: Vec<f64>,
     way: Vec<f64>,
     last_error: f64,
     stiffness: Stiffness,
-    /// Whether the run is to end where forces turn out to be stiff, so that another method can continue.
+    /// Whether the run ends when forces turn out to be stiff, so that another method can continue.
     gives_way: bool,
 }
 
-/// A method that has no error estimate needs a step.
+/// Error: a method without error estimate requires a step size.
 fn no_estimate(name: &str) -> Diagnostic {
     Diagnostic::new("U305", format!("{name} has no error estimate, so it cannot choose its steps"))
         .help("give a fixed step (`--step 1e-3`), or take dopri5, dop853, rkf45 or heun")
 }
 
 impl<S: System> Explicit<S> {
-    /// Sets a system in motion with a method by name.
+    /// Starts the integration of a system with a method by name.
     pub fn new(system: S, model: &Model, study: &Study, integrator: &'static str, t: f64) -> Result<Self, Diagnostic> {
         let method = Method::named(integrator, model)?;
         Self::on(Track::new(system, model, study, integrator, t)?, method)
     }
 
-    /// The same with a system on its way.
+    /// The same with an existing track.
     pub(super) fn on(track: Track<S>, method: Method) -> Result<Self, Diagnostic> {
         let adaptive = track.pace.fixed.is_none();
         if adaptive && matches!(method.error, Estimate::None) {
@@ -88,7 +87,7 @@ impl<S: System> Explicit<S> {
         })
     }
 
-    /// What moves.
+    /// The system.
     pub fn system_mut(&mut self) -> &mut S {
         &mut self.track.system
     }
@@ -110,7 +109,7 @@ impl<S: System> Explicit<S> {
         }
     }
 
-    /// The first stage, taken from the last step where that is allowed.
+    /// The first stage, reused from the last step if possible.
     fn first(&mut self) -> Result<(), Box<Diagnostic>> {
         let n = self.track.d.len();
         if self.end_known && self.end_fits {
@@ -124,13 +123,13 @@ impl<S: System> Explicit<S> {
             done = self.track.system.derivative(self.track.t, &self.track.y, &mut self.k[..n]);
         }
         done?;
-        // A step that is tried again needs it again.
+        // Needed again if the step is repeated.
         self.end.copy_from_slice(&self.k[..n]);
         (self.end_known, self.end_fits) = (true, true);
         Ok(())
     }
 
-    /// Stages of a step of size `h`, all of them with the same equations.
+    /// Stages of a step of size `h`, all with the same equations.
     fn stages_of(&mut self, h: f64) -> Result<bool, Box<Diagnostic>> {
         self.track.system.begin();
         loop {
@@ -141,7 +140,7 @@ impl<S: System> Explicit<S> {
         }
     }
 
-    /// Stages of a step of size `h`: its increment in `d`, its end in `trial`. `false` where an increment is too large.
+    /// Stages of a step of size `h`: its increment in `d`, its end in `trial`. `false` if an increment is too large.
     fn stages(&mut self, h: f64) -> Result<bool, Box<Diagnostic>> {
         let n = self.track.d.len();
         self.first()?;
@@ -167,7 +166,7 @@ impl<S: System> Explicit<S> {
         Ok(true)
     }
 
-    /// The state of a row, in `trial`, and the increment that leads to it, in `d`; `false` where one is too large.
+    /// The state of a row, in `trial`, and the increment to it, in `d`; `false` if an increment is too large.
     fn reach(&mut self, row: usize, h: f64) -> bool {
         let (track, method) = (&mut self.track, &self.method);
         let Some(factors) = method.product.get(row) else {
@@ -178,7 +177,7 @@ impl<S: System> Explicit<S> {
             }
             return fits;
         };
-        // One motion after the other.
+        // The motions in sequence.
         track.trial.copy_from_slice(&track.y);
         for weights in factors {
             Self::combine(&self.k, weights, h, &mut track.d);
@@ -188,14 +187,14 @@ impl<S: System> Explicit<S> {
             std::mem::swap(&mut track.trial, &mut self.way);
             track.system.moved(&self.way, &track.d, &mut track.trial);
         }
-        // The step as one motion, between whose ends states are interpolated.
+        // The step as a single motion, along which states are interpolated.
         if row + 1 == method.a.len() {
             track.system.increment(&track.y, &track.trial, &mut track.d);
         }
         track.system.fits(&track.d)
     }
 
-    /// Derivative at stage `i`, whose state is in `trial`; `dense` stages belong to the last step, others to the next.
+    /// Derivative at stage `i`, whose state is in `trial`; `dense` stages belong to the last step, others to the next one.
     fn derivative(&mut self, i: usize, h: f64, dense: bool) -> Result<(), Box<Diagnostic>> {
         let n = self.track.d.len();
         let t = if dense { self.track.t_n } else { self.track.t };
@@ -208,7 +207,7 @@ impl<S: System> Explicit<S> {
         done
     }
 
-    /// Error estimate of the stages relative to the tolerance; what is not a number counts as too large.
+    /// Error estimate of the stages relative to the tolerance; NaN counts as too large.
     fn estimate(&mut self, h: f64) -> f64 {
         let n = self.track.d.len();
         let powers = self.k.chunks_exact(n).take(self.method.a.len()).map(|k| k[n - 1].abs());
@@ -226,7 +225,7 @@ impl<S: System> Explicit<S> {
         if error.is_finite() { method.caution * error / track.tol } else { f64::INFINITY }
     }
 
-    /// Takes the step that [`Explicit::stages_of`] left; on failure nothing has changed.
+    /// Accepts the step computed by [`Explicit::stages_of`]; on failure nothing has changed.
     fn take(&mut self, h: f64) -> Result<(), Box<Diagnostic>> {
         self.track.take(h)?;
         self.end_known = self.method.same_last;
@@ -238,12 +237,12 @@ impl<S: System> Explicit<S> {
         Ok(())
     }
 
-    /// Whether forces have turned out to be stiff with the step just taken.
+    /// Whether forces have turned out to be stiff in the step just taken.
     fn is_stiff_now(&mut self) -> bool {
         let (n, last, rows) = (self.end.len(), self.method.a.len(), &self.method.a);
         let track = &self.track;
         let h = track.h_n;
-        // The state of the last stage but one, which is at the end of the step too.
+        // The state of the last stage but one, which is also at the end of the step.
         Self::combine(&self.k, &rows[last - 2], h, &mut self.scratch);
         self.scratch.iter_mut().zip(&track.step_d).for_each(|(s, d)| *s -= d);
         let gap = track.system.error(&track.y_n, &self.scratch);
@@ -253,7 +252,7 @@ impl<S: System> Explicit<S> {
         self.stiffness.step((track.t, h, track.left()), gap, change)
     }
 
-    /// A first step from the sizes of the derivative and of its change, as Hairer, Norsett and Wanner propose (II.4).
+    /// A first step from the magnitude of the derivative and of its change, as proposed by Hairer, Norsett and Wanner (II.4).
     fn first_step(&mut self) -> Result<f64, Box<Diagnostic>> {
         let order = self.order_of_estimate();
         let n = self.track.d.len();
@@ -281,7 +280,7 @@ impl<S: System> Explicit<S> {
         Ok(guess.min(100.0 * h).min(0.1 * span).max(10.0 * SMALLEST * self.track.tau))
     }
 
-    /// Takes the step that the stages left.
+    /// Accepts the step computed from the stages.
     fn take_or_refuse(&mut self, h: f64) -> Result<(), Refused<Why>> {
         self.take(h).map_err(|d| if self.track.system.renewed() { again() } else { self.track.failed(Some(d)) })
     }
@@ -293,7 +292,7 @@ impl<S: System> Explicit<S> {
         }
     }
 
-    /// The stages that the interpolant of the last step needs: the derivative at its end, and further ones.
+    /// Computes the stages for the interpolant of the last step: the derivative at its end, and further ones.
     fn prepare_dense(&mut self) -> Result<(), Box<Diagnostic>> {
         if self.dense_ready {
             return Ok(());
@@ -415,7 +414,7 @@ impl<S: System> Tries for Explicit<S> {
         self.last_error = error.max(1e-4);
         let factor = if self.track.refused { factor.min(1.0) } else { factor };
         self.track.refused = false;
-        // A step that was cut to land says nothing of the usual size.
+        // A step that was shortened to meet its end time gives no information about the usual step size.
         if h >= self.track.pace.h {
             self.track.pace.h = h * factor;
         }
@@ -490,7 +489,7 @@ impl<S: System> Motion for Explicit<S> {
     fn set_auxiliaries(&mut self, t: f64, z: &[f64]) -> Result<bool, Diagnostic> {
         let replaced = self.track.set_auxiliaries(t, z);
         if replaced {
-            // The derivative at the end of the last step is that of other inputs.
+            // The derivative at the end of the last step was computed with other inputs.
             (self.end_known, self.end_fits) = (false, false);
         }
         Ok(replaced)

@@ -1,4 +1,4 @@
-//! A method as it runs: one of the tableaus, or one of the author's own.
+//! A method in use: one of the tableaus, or a user-defined one.
 
 use super::tableau::{self, TABLEAUS, Tableau};
 use crate::diagnostic::Diagnostic;
@@ -30,7 +30,7 @@ pub(super) struct Method {
     pub extra: Vec<Weights>,
     pub dense: Vec<Weights>,
     pub product: Vec<Vec<Weights>>,
-    /// What there is to say of a method of the author's own.
+    /// Remark on a user-defined method.
     pub note: Option<String>,
 }
 
@@ -67,7 +67,7 @@ fn sparse(row: &[f64]) -> Weights {
 }
 
 impl Method {
-    /// The method of a name; `tableau` is that of the mechanism's file.
+    /// The method of a name; `tableau` is the tableau in the mechanism's file.
     pub fn named(name: &str, model: &Model) -> Result<Self, Diagnostic> {
         if name == "tableau" {
             return match &model.study.tableau {
@@ -79,7 +79,7 @@ impl Method {
         Self::listed(name)
     }
 
-    /// One of the list.
+    /// A method of the list.
     pub fn listed(name: &str) -> Result<Self, Diagnostic> {
         Tableau::named(name).map(Self::from).ok_or_else(|| {
             let names = TABLEAUS.iter().map(|t| t.name).collect::<Vec<_>>().join(", ");
@@ -87,11 +87,11 @@ impl Method {
         })
     }
 
-    /// A method of the author's own.
+    /// A user-defined method.
     pub fn own(spec: &TableauSpec) -> Result<Self, Diagnostic> {
         let found = spec.check()?;
         let stages = spec.b.len();
-        // Where the last stage is at the result, the next step begins with it.
+        // If the last stage is at the result, the next step begins with it.
         let same_last = stages > 1 && found.a[stages - 1] == spec.b;
         let mut a: Vec<Weights> = found.a[1..].iter().map(|row| sparse(row)).collect();
         if !same_last {

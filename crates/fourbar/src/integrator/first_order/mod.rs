@@ -1,4 +1,4 @@
-//! Methods for first-order systems, whose state may live on a group: explicit ones of Munthe-Kaas kind, and Radau IIA for stiff forces.
+//! Methods for first-order systems, whose state may be in a group: explicit ones of Munthe-Kaas type, and Radau IIA for stiff forces.
 
 mod carried;
 mod explicit;
@@ -22,7 +22,7 @@ use crate::model::Model;
 use crate::motion::Motion;
 use crate::settings::Study;
 
-/// Sets a system in motion at a time with a method by name.
+/// Starts the integration of a system at a time with a method by name.
 pub fn start<'m, S: System + 'm>(
     system: S,
     model: &'m Model,

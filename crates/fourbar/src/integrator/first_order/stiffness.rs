@@ -1,34 +1,34 @@
-//! Whether an explicit method crawls: its steps are as large as stability allows, while accuracy would allow more.
+//! Detection of stiffness in an explicit method: its steps are as large as stability permits, while accuracy would permit more.
 //!
-//! The last stage and the end of a step are two states at the same time. The change of the derivative from one to the other over their
-//! distance is about the fastest rate, where a fast motion is damped or has come to rest [Hairer96, IV.2]. Where a step times that rate stays
-//! near the limit of stability the forces are stiff for the method. Light damping makes single values jump by a factor of ten either way: the
-//! mean of their logarithms decides.
+//! The last stage and the end of a step are two states at the same time. The change of the derivative between them over their distance
+//! approximates the fastest rate, where a fast motion is damped or has decayed [Hairer96, IV.2]. If the product of step and rate stays near
+//! the limit of stability, the forces are stiff for the method. With light damping single values vary by a factor of ten either way; the
+//! mean of their logarithms is therefore used.
 
 use fourbar_math::elementary;
 use serde_json::{Value, json};
 
-/// Share of the limit from which on forces are stiff. Over the shipped mechanisms that are not stiff the mean stays below 0.35 wherever a run
-/// takes more than a hundred steps; with stiff springs and light damping it lies between 0.4 and 1, with more damping above 0.7.
+/// Fraction of the limit above which forces count as stiff. For the shipped non-stiff mechanisms the mean stays below 0.35 in all runs of
+/// more than a hundred steps; with stiff springs and light damping it lies between 0.4 and 1, with more damping above 0.7.
 const STIFF: f64 = 0.45;
-/// Share of the limit where a run starts, and below which only every so many steps are examined.
+/// Initial fraction of the limit; below it only every `EVERY`th step is examined.
 const FAR: f64 = 0.1;
 const EVERY: usize = 8;
-/// The mean reaches back over about so many steps.
+/// Number of steps over which the mean extends.
 const MEMORY: f64 = 16.0;
-/// A single value counts as no more than this.
+/// Upper bound of a single value.
 const MOST: f64 = 2.0;
-/// A change of the method must be worth it: so many steps are left.
+/// A change of the method is worthwhile only if at least this many steps remain.
 const LEFT: f64 = 500.0;
 
-/// What the steps so far say of stiffness.
+/// Stiffness indicator of the steps so far.
 #[derive(Clone, Debug)]
 pub(super) struct Stiffness {
-    /// Product of step and rate at the limit of stability; `None` where nobody asks.
+    /// Product of step and rate at the limit of stability; `None` if stiffness is not monitored.
     limit: Option<f64>,
-    /// Mean logarithm of the share of the limit.
+    /// Mean logarithm of the fraction of the limit.
     mean: f64,
-    /// The time from which on forces were stiff.
+    /// The time at which forces were found to be stiff.
     pub since: Option<f64>,
 }
 
@@ -38,16 +38,16 @@ impl Stiffness {
         Self { limit, mean: elementary::ln(FAR), since: None }
     }
 
-    /// Whether the step of this number is worth a look.
+    /// Whether the step of this number is to be examined.
     pub fn is_due(&self, step: usize) -> bool {
         self.limit.is_some() && self.since.is_none() && (self.mean > elementary::ln(FAR) || step.is_multiple_of(EVERY))
     }
 
-    /// Takes a step of size `h` to the time `t`, after which so much is left, with the distance of its last stage from its end and the change
-    /// of the derivative between them. `true` where the forces have just turned out to be stiff.
+    /// Evaluates a step of size `h` to the time `t`, with the remaining time, the distance of its last stage from its end and the change of
+    /// the derivative between them. `true` if the forces have just been found stiff.
     pub fn step(&mut self, (t, h, left): (f64, f64, f64), gap: f64, change: f64) -> bool {
         let share = h * change / (gap * self.limit.unwrap_or(f64::INFINITY));
-        // Without a distance nothing is known.
+        // Without a distance there is no information.
         if share.is_nan() {
             return false;
         }
@@ -64,7 +64,7 @@ impl Stiffness {
         json!([self.mean, self.since])
     }
 
-    /// Takes back what [`Stiffness::save`] gave.
+    /// Restores the result of [`Stiffness::save`].
     pub fn restore(&mut self, v: &Value) {
         self.mean = v[0].as_f64().unwrap_or(elementary::ln(FAR));
         self.since = v[1].as_f64();

@@ -13,18 +13,18 @@ pub type Weights = &'static [(usize, f64)];
 /// How the local error is estimated.
 #[derive(Clone, Copy, Debug)]
 pub enum Estimate {
-    /// Not at all: fixed steps only.
+    /// None: fixed steps only.
     None,
-    /// By the difference to a second result; `order` is the lower of the two.
+    /// By the difference from a second result; `order` is the lower of the two.
     One {
         /// Lower order.
         order: usize,
         /// Weights of the difference.
         e: Weights,
     },
-    /// By two differences, the coarse one guarding the fine one.
+    /// By two differences, the coarse one safeguarding the fine one.
     Two {
-        /// Order that the step control counts on.
+        /// Order used in step size control.
         order: usize,
         /// Weights of the fine difference.
         e: Weights,
@@ -33,9 +33,9 @@ pub enum Estimate {
     },
 }
 
-/// The error that a fine and a coarse estimate give together, the coarse one guarding the fine one.
+/// The combined error of a fine and a coarse estimate, the coarse one safeguarding the fine one.
 pub fn combined_error(fine: f64, coarse: f64) -> f64 {
-    // Squares of smaller numbers vanish, and their ratio is not a number.
+    // The squares of smaller numbers underflow, and their ratio is NaN.
     if fine < 1e-150 { fine } else { fine * fine / (fine * fine + 0.01 * coarse * coarse).sqrt() }
 }
 
@@ -48,25 +48,25 @@ pub struct Tableau {
     pub order: usize,
     /// Rows from the second stage on; the last row gives the result.
     pub a: &'static [Weights],
-    /// Whether the derivative at the result is a stage too, which the next step begins with.
+    /// Whether the derivative at the result is also a stage, with which the next step begins.
     pub same_last: bool,
     /// Error estimate.
     pub error: Estimate,
-    /// Factor on the error estimate. Where the lower order comes close to the higher one the estimate is too small, and whole runs would be off
-    /// by more than their tolerance lets expect; the factors are measured on the shipped models.
+    /// Factor on the error estimate. If the lower order is close to the higher one the estimate is too small, and the error of a whole run would
+    /// exceed what its tolerance promises; the factors were measured on the shipped models.
     pub caution: f64,
-    /// Steps times the fastest rate that damps are stable up to about this, where the last stage but one is at the end of the step.
+    /// Approximate limit of the product of step and fastest damped rate for stability, if the last stage but one is at the end of the step.
     pub stable: Option<f64>,
-    /// Further stages that only the interpolant needs; the one before them is the derivative at the end.
+    /// Further stages, only for the interpolant; the one before them is the derivative at the end.
     pub extra: &'static [Weights],
     /// Weights of the interpolant beyond the cubic.
     pub dense: &'static [Weights],
-    /// For methods that make a stage of several motions one after the other: the weights of each, row by row as in `a`, which has their
-    /// sums. Empty for methods of Munthe-Kaas kind, which make it of one.
+    /// For methods that compose a stage of several successive motions: the weights of each, row by row as in `a`, which contains their
+    /// sums. Empty for methods of Munthe-Kaas type, which use a single motion.
     pub product: &'static [&'static [Weights]],
 }
 
-/// All of them.
+/// All tableaus.
 pub const TABLEAUS: &[Tableau] = &[EULER, HEUN, RK4, RKF45, DOPRI5, DOP853, CG3, CG4, CF3, CF4];
 
 impl Tableau {
@@ -90,7 +90,7 @@ pub const EULER: Tableau = Tableau {
     product: &[],
 };
 
-/// Heun, with Euler inside.
+/// Heun, with embedded Euler.
 pub const HEUN: Tableau = Tableau {
     name: "heun",
     order: 2,
@@ -359,12 +359,12 @@ pub const DOP853: Tableau = Tableau {
     product: &[],
 };
 
-/// A method without estimate that moves by products.
+/// A method without error estimate whose stages are products of motions.
 const fn by_products(name: &'static str, order: usize, a: &'static [Weights], product: &'static [&'static [Weights]]) -> Tableau {
     Tableau { name, order, a, same_last: false, error: Estimate::None, caution: 1.0, stable: None, extra: &[], dense: &[], product }
 }
 
-/// Crouch and Grossman, order 3: every motion follows one stage alone.
+/// Crouch and Grossman, order 3: every motion uses a single stage.
 pub const CG3: Tableau = by_products(
     "cg3",
     3,

@@ -105,7 +105,7 @@ fn fixed_steps_converge_with_the_order_of_the_method() {
         let (coarse, fine) = (error(h), error(0.5 * h));
         for (c, f) in [(coarse.0, fine.0), (coarse.1, fine.1)] {
             let order = (c / f).log2();
-            // Higher order by chance on this example is no fault; lower is.
+            // A higher order by chance in this example is acceptable; a lower one is not.
             assert!(order > tableau.order as f64 - 0.3 && order < tableau.order as f64 + 1.3, "{}: {order}", tableau.name);
         }
     }

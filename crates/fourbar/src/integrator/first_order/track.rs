@@ -13,62 +13,62 @@ use crate::state::Configuration;
 use crate::time::Knots;
 use serde_json::{Value, json};
 
-/// Steps below this share of the characteristic time are very short: a thousand million of them would make no run worth waiting for. So
-/// many may come in a row.
+/// Steps below this fraction of the characteristic time are very short: a run of a thousand million of them would take too long. At most
+/// `MOST_SHORT` may follow one another.
 const SHORT: f64 = 5e-8;
 const MOST_SHORT: usize = 1000;
-/// Steps below this share of the characteristic time lead nowhere.
+/// Steps below this fraction of the characteristic time make no progress.
 pub(super) const SMALLEST: f64 = 5e-10;
-/// Points of a table closer together than this share of a step do not end steps.
+/// Steps do not end at points of a table that are closer together than this fraction of a step.
 const CLOSE_KNOTS: f64 = 0.2;
 
-/// Why a step is not taken: the failure of an evaluation, or none where increments are too large or the error is.
+/// Why a step is rejected: the failure of an evaluation, or `None` if increments or the error are too large.
 pub(super) type Why = Option<Box<Diagnostic>>;
 
-/// The same step once more, with other equations for the same motion.
+/// Repeats the step with other equations for the same motion.
 pub(super) fn again() -> Refused<Why> {
     Refused { factor: 1.0, why: None, ends: true }
 }
 
-/// A system on its way.
+/// Integration of a system.
 pub(super) struct Track<S> {
-    /// What moves, and the name of the method that moves it.
+    /// The system, and the name of the method.
     pub system: S,
     method: &'static str,
     pub pace: Pace,
     /// Tolerance and characteristic length, metres.
     pub tol: f64,
     pub length: f64,
-    /// Energy that counts as small: errors of work are measured against this and the work itself, J.
+    /// Energy that counts as small: errors of work are relative to this and the work itself, J.
     little: f64,
     /// Characteristic time, s.
     pub tau: f64,
-    /// End of the study: the time that a motion is examined, s.
+    /// End of the study, s.
     span: f64,
-    /// Tables that drive, at whose points steps end.
+    /// Tables of prescribed motions; steps end at their points.
     pub knots: Vec<Knots>,
     /// Time and state now.
     pub t: f64,
     pub y: Vec<f64>,
-    /// Start, size and increment of the last step, its end before any correction, and whether there was one.
+    /// Start, size and increment of the last step, its end before any correction, and whether there was a step.
     pub t_n: f64,
     pub h_n: f64,
     pub y_n: Vec<f64>,
     pub step_d: Vec<f64>,
     pub before: Vec<f64>,
     pub changed: bool,
-    /// Workspace: a state, and the increment that leads to it.
+    /// Workspace: a state, and the increment to it.
     pub trial: Vec<f64>,
     pub d: Vec<f64>,
     /// Forces that steps could pass over, and a state between the ends of a step.
     narrow: Option<Narrow>,
     between: Vec<f64>,
-    /// Whether a step was refused since the last one that was taken.
+    /// Whether a step was rejected since the last accepted one.
     pub refused: bool,
     pub steps: usize,
     /// Very short steps since the last longer one.
     short: usize,
-    /// What all steps moved, metres.
+    /// Sum of the motions of all steps, metres.
     travelled: f64,
     pub rejections: usize,
     pub failures: usize,
@@ -125,8 +125,8 @@ impl<S: System> Track<S> {
         })
     }
 
-    /// At the next time at which a table that drives changes its piece. Tables whose points stand closer together than a good part of a step
-    /// are left to the estimate of the error.
+    /// The next time at which a table of a prescribed motion changes its piece. Tables whose points are closer together than a good part of
+    /// a step are left to the error estimate.
     pub fn landing(&self, end: f64) -> f64 {
         let (mut target, h) = (end, self.pace.h);
         for k in &self.knots {
@@ -140,13 +140,13 @@ impl<S: System> Track<S> {
         target
     }
 
-    /// Size of an error in metres. The work of the run so far and of this step, at most `of_step`, counts for errors of work: drives may
-    /// carry a motion that takes few steps. The relative error of work counts with a share.
+    /// Size of an error in metres. An error of work is relative to the work of the run so far and of this step, at most `of_step`, since
+    /// drives may prescribe a motion that takes few steps. The relative error of work is weighted by `share`.
     pub fn size_of(&self, error: &[f64], of_step: f64, share: f64) -> f64 {
         self.with_work(self.system.error(&self.y, error), error, of_step, share)
     }
 
-    /// The same for an error at the end of a step of size `h`, which leads to `trial`.
+    /// The same for an error at the end of a step of size `h`, in `trial`.
     pub fn size_at_end(&mut self, h: f64, error: &[f64], of_step: f64, share: f64) -> f64 {
         let of_state = self.system.error_at_end(self.t + h, &self.trial, &self.y, error);
         self.with_work(of_state, error, of_step, share)
@@ -158,8 +158,7 @@ impl<S: System> Track<S> {
         if of_work > of_state { of_work } else { of_state }
     }
 
-    /// Refuses the step that leads to `trial`, before it is taken, where it would pass over a narrow force; `middle` is the increment that leads
-    /// to its middle.
+    /// Rejects the step to `trial`, before it is accepted, if it would pass over a narrow force; `middle` is the increment to its middle.
     pub fn passes_over(&mut self, h: f64, middle: &[f64]) -> Result<(), Refused<Why>> {
         let least = self.pace.least(self.t);
         let Some(narrow) = self.narrow.as_mut().filter(|_| self.pace.fixed.is_none() && Narrow::is_long(h, least)) else { return Ok(()) };
@@ -180,7 +179,7 @@ impl<S: System> Track<S> {
         Err(Refused { factor, why: None, ends: false })
     }
 
-    /// Takes the step that leads by `d` to `trial`; on failure nothing has changed.
+    /// Accepts the step by `d` to `trial`; on failure nothing has changed.
     pub fn take(&mut self, h: f64) -> Result<(), Box<Diagnostic>> {
         self.before.copy_from_slice(&self.trial);
         self.changed = self.system.accept(self.t + h, &mut self.trial)?;
@@ -193,14 +192,14 @@ impl<S: System> Track<S> {
         Ok(())
     }
 
-    /// A try that failed for another reason than its error.
+    /// Rejection of a step for a reason other than its error.
     pub fn failed(&mut self, why: Why) -> Refused<Why> {
         self.failures += 1;
         self.refused = true;
         Refused { factor: 0.5, why, ends: true }
     }
 
-    /// Ends a run whose steps lead nowhere far in any time, or whose bodies move out of all proportion.
+    /// Ends a run whose steps make no progress, or whose bodies move too far.
     pub fn taken(&mut self) -> Result<(), Diagnostic> {
         if self.pace.fixed.is_some() {
             return Ok(());
@@ -221,13 +220,13 @@ impl<S: System> Track<S> {
         .help("a force, a speed or gravity is far out of proportion to the masses and lengths; check their units"))
     }
 
-    /// How much of the motion may still come: up to the end of the study, and beyond it as long again. How far steps may run ahead says nothing
-    /// of it: a motion in the hand is requested bit by bit.
+    /// Estimate of the remaining time of the motion: up to the end of the study, and beyond it the same time again. The limit for steps
+    /// ahead gives no information about it, since an interactive motion is requested in short pieces.
     pub fn left(&self) -> f64 {
         if self.t < self.span { self.span - self.t } else { self.span }
     }
 
-    /// Why the step became too small.
+    /// Error when the step size has become too small.
     pub fn stopped(&self, failed: Why) -> Diagnostic {
         match failed {
             Some(d) => {
@@ -249,12 +248,12 @@ impl<S: System> Track<S> {
         (self.t - t).abs() <= 1e-12 * self.t.abs().max(self.h_n)
     }
 
-    /// The state now in global terms, where it only has to be read.
+    /// The present state in global terms, if it only has to be read.
     pub fn glance(&mut self, out: &mut Configuration) -> bool {
         self.system.glance(self.t, &self.y, out)
     }
 
-    /// Replaces inputs and states now; `false` where `t` is another time.
+    /// Replaces inputs and states at the present time; `false` if `t` is another time.
     pub fn set_auxiliaries(&mut self, t: f64, z: &[f64]) -> bool {
         if t != self.t {
             return false;
@@ -277,14 +276,14 @@ impl<S: System> Track<S> {
         })
     }
 
-    /// Takes back what [`Track::save`] gave.
+    /// Restores the result of [`Track::save`].
     pub fn restore(&mut self, v: &Value) -> Result<(), Diagnostic> {
         let number = |v: &Value| v.as_f64().unwrap_or(f64::NAN);
         for (name, list) in [("y", &mut self.y), ("y_n", &mut self.y_n), ("before", &mut self.before), ("step", &mut self.step_d)] {
             fill(v, name, list)?;
         }
         (self.t, self.pace.h, self.t_n, self.h_n) = (number(&v["t"]), number(&v["h"]), number(&v["t_n"]), number(&v["h_n"]));
-        // Without a step there would be no end.
+        // Without a positive step the run would not end.
         if !(self.t + self.t_n + self.h_n).is_finite() || !self.pace.h.is_finite() || self.pace.h <= 0.0 {
             return Err(bad_checkpoint("its times or steps are missing"));
         }
@@ -298,15 +297,15 @@ impl<S: System> Track<S> {
     }
 }
 
-/// A method that knows states inside its last step.
+/// A method with interpolation inside its last step.
 pub(super) trait Interpolates<S: System> {
-    /// The way of its system.
+    /// The track of its system.
     fn track(&mut self) -> &mut Track<S>;
 
     /// The state at `t` inside the last step, into `trial`.
     fn interpolate(&mut self, t: f64) -> Result<(), Box<Diagnostic>>;
 
-    /// Looks for singular positions in the step just taken.
+    /// Searches the last step for singular positions.
     fn look_inside(&mut self) {
         let x = self.track();
         let (parts, from, h) = (x.system.parts(&x.step_d), x.t_n, x.h_n);
@@ -337,7 +336,7 @@ pub(super) trait Interpolates<S: System> {
     }
 }
 
-/// Takes back a list of a checkpoint, which must have the same length.
+/// Restores a list from a checkpoint, which must have the same length.
 pub(super) fn fill(v: &Value, name: &str, list: &mut Vec<f64>) -> Result<(), Diagnostic> {
     let saved = numbers(&v[name]);
     if saved.len() != list.len() {

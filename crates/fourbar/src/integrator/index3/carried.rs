@@ -1,4 +1,4 @@
-//! Inputs and states in an implicit method: integrated by its formula for rates, together with the velocities.
+//! Inputs and states in an implicit method: integrated together with the velocities by its formula for rates.
 
 use super::super::Method;
 use super::{Memory, Stepper};
@@ -7,9 +7,9 @@ use crate::absolute::states::rounding_of_rates;
 use crate::model::Model;
 use crate::state::Configuration;
 
-/// Unit of time in which rounding of velocities and of rates is measured, s.
+/// Unit of time for rounding errors of velocities and of rates, s.
 const TIME: f64 = 0.1;
-/// The least tolerance of these methods.
+/// The smallest tolerance of these methods.
 const SECOND_ORDER: f64 = 1e-7;
 
 /// Inputs and states with their history.
@@ -23,16 +23,16 @@ pub struct Carried {
     pub a: Vec<f64>,
     /// Values one step earlier.
     pub back: Vec<f64>,
-    /// Second derivatives, as the last step showed them.
+    /// Second derivatives, from the last step.
     pub bend: Vec<f64>,
-    /// Rates at the end of the last step, before anything was replaced there.
+    /// Rates at the end of the last step, before values were replaced there.
     pub left: Vec<f64>,
-    /// The largest of each so far: its value, or what it changes by in a characteristic time.
+    /// The largest size of each so far: its value, or its change in a characteristic time.
     pub size: Vec<f64>,
 }
 
 impl Carried {
-    /// At the start. Sizes begin where an error of the least tolerance is rounding of what the rates read.
+    /// At the start. Sizes begin where an error of the smallest tolerance equals rounding of the quantities in the rates.
     pub fn new(model: &Model, at: &Configuration) -> Self {
         let zero = vec![0.0; at.z.len()];
         let size = rounding_of_rates(model, at, TIME).iter().map(|n| n * TIME / SECOND_ORDER).collect();
@@ -45,7 +45,7 @@ impl Carried {
         [("z", z), ("z_rate", rate), ("z_a", a), ("z_back", back), ("z_bend", bend), ("z_left", left), ("z_size", size)]
     }
 
-    /// The same to write to.
+    /// The same, mutable.
     pub fn lists_mut(&mut self) -> [(&'static str, &mut Vec<f64>); 7] {
         let Self { z, rate, a, back, bend, left, size } = self;
         [("z", z), ("z_rate", rate), ("z_a", a), ("z_back", back), ("z_bend", bend), ("z_left", left), ("z_size", size)]
@@ -53,7 +53,7 @@ impl Carried {
 }
 
 impl<C: Chart> Stepper<'_, C> {
-    /// History parts of the states, and a first guess of all numbers carried along at the end of a step.
+    /// History terms of the states, and a first guess of all auxiliary variables at the end of a step.
     pub(super) fn predict_carried(&mut self, h: f64) {
         let (m, x, c) = (&self.memory.carried, &mut self.trial.carried, self.coefficients);
         let inputs = self.equations.model.inputs.len();
@@ -78,7 +78,7 @@ impl<C: Chart> Stepper<'_, C> {
         }
     }
 
-    /// States at the trial poses and velocities; `false` where they cannot be solved for.
+    /// States at the trial poses and velocities; `false` if they cannot be solved for.
     pub(super) fn solve_carried(&mut self) -> bool {
         let (e, x) = (&mut self.equations, &mut self.trial);
         if x.carried.z.is_empty() {
@@ -90,7 +90,7 @@ impl<C: Chart> Stepper<'_, C> {
         done
     }
 
-    /// Rates at the end of the trial step, and the error of its numbers relative to their sizes.
+    /// Rates at the end of the trial step, and the error of its states relative to their sizes.
     pub(super) fn estimate_carried(&mut self, h: f64, weight: f64) -> f64 {
         let c = self.coefficients;
         let (m, x) = (&self.memory.carried, &mut self.trial.carried);
@@ -102,7 +102,7 @@ impl<C: Chart> Stepper<'_, C> {
             x.a[k] = ((1.0 - c.alpha_f) * rate + c.alpha_f * m.rate[k] - c.alpha_m * m.a[k]) / (1.0 - c.alpha_m);
             let alpha = matches!(self.method, Method::GenAlpha { .. });
             x.bend[k] = if alpha { x.a[k] - m.a[k] } else { rate - m.rate[k] } / h;
-            // A state that starts at zero is measured by what it will be.
+            // A state that starts at zero is scaled by its expected size.
             x.size[k] = m.size[k].max(x.z[k].abs()).max(self.tau * rate.abs()).max(0.5 * self.tau * self.tau * x.bend[k].abs());
             let error = match self.method {
                 _ if k < first => 0.0,
@@ -114,7 +114,7 @@ impl<C: Chart> Stepper<'_, C> {
         most
     }
 
-    /// What a change of the step means for the algorithmic rates.
+    /// Adapts the algorithmic rates to a change of the step size.
     pub(super) fn change_carried(&mut self, ratio: f64) {
         let m = &mut self.memory.carried;
         for (a, rate) in m.a.iter_mut().zip(&m.rate) {
@@ -122,7 +122,7 @@ impl<C: Chart> Stepper<'_, C> {
         }
     }
 
-    /// The history that lets a step of size `h` be of full order, from rates and second derivatives.
+    /// A history for a step of size `h` of full order, from rates and second derivatives.
     pub(super) fn start_carried(&mut self, h: f64) {
         let method = self.method;
         let m = &mut self.memory.carried;
@@ -140,8 +140,8 @@ impl<C: Chart> Stepper<'_, C> {
         }
     }
 
-    /// Goes on with other inputs, slopes and states from the present positions and velocities: accelerations and rates jump, what the
-    /// method remembers of them follows, and third derivatives stay until the next step shows them.
+    /// Continues with other inputs, slopes and states from the present positions and velocities: accelerations and rates jump, the history
+    /// is adapted, and third derivatives are kept until the next step.
     pub fn replace_carried(&mut self, z: &[f64]) {
         let Self { equations: e, memory: m, .. } = self;
         m.carried.z.copy_from_slice(z);
@@ -182,7 +182,7 @@ impl<C: Chart> Stepper<'_, C> {
 }
 
 impl<C: Chart> Memory<C> {
-    /// Rates and increment of a step of size `h` that would have led here, as the accelerations and third derivatives say.
+    /// Rates and increment of a preceding step of size `h`, from the accelerations and third derivatives.
     pub(super) fn look_back(&mut self, h: f64) {
         for b in 1..self.v.len() {
             let (v, a, j) = (self.v[b], self.v_dot[b], self.jerk[b]);

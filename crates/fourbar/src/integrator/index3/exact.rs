@@ -110,7 +110,7 @@ impl Exact {
         }
     }
 
-    /// Solves for `dq` and `d(h^2 lambda)`, which go to `dq` and `x` of the equations; their `r` and `x` are the residuals.
+    /// Solves for `dq` and `d(h^2 lambda)`, stored in `dq` and `x` of the equations; their `r` and `x` are the residuals.
     pub fn solve(&mut self, e: &mut Equations<'_>, h2: f64) {
         let n = self.linear.bodies;
         for b in 1..=n {

@@ -1,5 +1,5 @@
-//! The history of an implicit method: how it starts, how it adapts to a change of the step, and how it is transformed when a body
-//! changes its chart, and what it says of the inside of a step.
+//! The history of an implicit method: its start, its adaptation to a change of the step size, its transformation when a body changes its
+//! chart, and interpolation inside a step.
 
 use super::super::Method;
 use super::{Memory, Stepper, TOO_NEAR, Trouble, gen_alpha};
@@ -10,7 +10,7 @@ use crate::state::{Pose, Twist};
 use fourbar_math::so3;
 
 impl<C: Chart> Stepper<'_, C> {
-    /// Accelerations and multipliers of the start, and the history that lets the first step be of full order.
+    /// Accelerations and multipliers of the start, and a history with which the first step has full order.
     pub fn start(&mut self, h: f64) {
         let Self { equations: e, memory: m, trial, .. } = self;
         index1(e, m);
@@ -58,7 +58,7 @@ impl<C: Chart> Stepper<'_, C> {
                 if self.index2 {
                     return;
                 }
-                // The method settles at a normal velocity of order h^2; starting there keeps multipliers second order.
+                // The method tends to a normal velocity of order h^2; starting with it keeps multipliers second order.
                 let c_q = c.beta + 0.5 * da - 1.0 / 6.0;
                 self.offset(-h * h, |m, b| m.jerk[b].scaled(c_q).plus(&C::commutator(&m.v[b], &m.v_dot[b]).scaled(-1.0 / 12.0)));
             }
@@ -70,8 +70,8 @@ impl<C: Chart> Stepper<'_, C> {
         self.memory.h = h;
     }
 
-    /// Adds `scale` times the normal part of a field of rates to the velocities: the part that violates the constraints, those
-    /// of the chart included. Needs the factor with `b_a = 1` at this pose.
+    /// Adds `scale` times the normal part of a field of rates to the velocities: the part that violates the constraints, including those of
+    /// the chart. Needs the factor with `b_a = 1` at this pose.
     fn offset(&mut self, scale: f64, field: impl Fn(&Memory<C>, usize) -> C::Rate) {
         let (e, m) = (&mut self.equations, &mut self.memory);
         e.p.dq[0] = Twist::zero();
@@ -87,7 +87,7 @@ impl<C: Chart> Stepper<'_, C> {
         }
     }
 
-    /// Starts the method afresh from the current positions, with velocities that satisfy their constraints.
+    /// Restarts the method from the current positions, with velocities that satisfy their constraints.
     pub fn restart(&mut self, h: f64) {
         let (e, m) = (&mut self.equations, &mut self.memory);
         e.set.choose(m.t);
@@ -155,7 +155,7 @@ impl<C: Chart> Stepper<'_, C> {
         }
     }
 
-    /// Keeps the plain coordinates of every body for good. Fails where one is at their singularity.
+    /// Keeps the ordinary coordinates of every body permanently. Fails if one is at their singularity.
     pub fn keep_charts(&mut self) -> Result<(), Trouble> {
         self.recharting = false;
         let m = &mut self.memory;
@@ -172,9 +172,9 @@ impl<C: Chart> Stepper<'_, C> {
         Ok(())
     }
 
-    /// Gives bodies that come near the singularity of their chart another one and carries the history over. Positions, rates
-    /// and their derivatives are carried exactly; the algorithmic acceleration and the normal offset of the velocity, which
-    /// depend on the third derivative, with the one that the last step showed.
+    /// Changes the chart of bodies near its singularity and transforms the history. Positions, rates and their derivatives are transformed
+    /// exactly; the algorithmic acceleration and the normal offset of the velocity, which depend on the third derivative, with the value of
+    /// the last step.
     pub(super) fn rechart(&mut self, h: f64) {
         let m = &mut self.memory;
         let before = self.work.recharts;
@@ -190,10 +190,10 @@ impl<C: Chart> Stepper<'_, C> {
             let carry = |d: C::Rate, v, a, j| C::carry(&from, &to, &[d, v, a, j]);
             let [_, v, a, j] = carry(C::Rate::zero(), m.v[b], m.v_dot[b], m.jerk[b]);
             let [d, v_back, v_dot_back, _] = carry(m.psi[b].scaled(-1.0), m.v_back[b], m.v_dot_back[b], m.jerk[b]);
-            // What the algorithmic acceleration has beyond the third derivative goes over as a tangent vector.
+            // The remainder of the algorithmic acceleration beyond the third derivative is transformed as a tangent vector.
             let rest = m.a[b].plus(&m.v_dot[b].scaled(-1.0)).plus(&m.jerk[b].scaled(-da * h));
             m.a[b] = a.plus(&j.scaled(da * h)).plus(&C::rate(&to, &C::twist(&from, &rest)));
-            // The offset that the method would have settled at in the new chart, relative to that in the old one.
+            // The normal offset for the new chart, relative to that for the old one.
             self.step_dq[b] = C::twist(&to, &j).plus(&C::twist(&from, &m.jerk[b]).scaled(-1.0)).scaled(c_q);
             (m.x[b], m.v[b], m.v_dot[b], m.jerk[b]) = (to, v, a, j);
             (m.psi[b], m.v_back[b], m.v_dot_back[b]) = (d.scaled(-1.0), v_back, v_dot_back);

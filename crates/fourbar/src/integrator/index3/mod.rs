@@ -1,11 +1,11 @@
 //! One implicit step of the index-3 equations, for generalized-alpha, bdf2 and backward Euler, in any chart of rotations.
 //!
-//! The method moves the coordinates of a [`Chart`] and their rates; equations and Newton are those of the twist. Newton unknowns are the body increment `dq` at the end of the step and `d(h^2 lambda)`: the constraint Jacobian stays
-//! clean, the tangent operator `T` appears in the body block only, and the matrix does not depend on `h`, which is
-//! what the scaling by `1/h^2` of \[Kissel21\] achieves. The residual is exact; the matrix omits `T`, the gyroscopic
-//! terms and the variation of the reactions, whose effect is of order `(h omega)^2`, except in the fallback, which
-//! factors the exact one. Between steps the velocity keeps its normal part of order `h^2` on purpose: projecting it would
-//! make the multipliers first order.
+//! The method integrates the coordinates of a [`Chart`] and their rates; the equations and Newton's method use the twist. Newton unknowns
+//! are the body increment `dq` at the end of the step and `d(h^2 lambda)`: the constraint Jacobian is used unchanged, the tangent operator
+//! `T` appears only in the body block, and the matrix does not depend on `h`, which is the purpose of the scaling by `1/h^2` in
+//! \[Kissel21\]. The residual is exact; the matrix omits `T`, the gyroscopic terms and the variation of the reactions, whose effect is of
+//! order `(h omega)^2`, except in the fallback, which factors the exact one. Between steps the velocity intentionally keeps its normal part
+//! of order `h^2`: projecting it would make the multipliers first order.
 
 mod carried;
 mod estimate;
@@ -30,13 +30,13 @@ pub use history::index1;
 use nalgebra::Matrix3;
 pub use newton::{IterationMatrix, Norm};
 
-/// Nearer than this to the singularity of its chart a trial state is rejected.
+/// A trial state is rejected if it is closer than this to the singularity of its chart.
 pub const TOO_NEAR: f64 = 0.1;
 
 /// Why a step failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trouble {
-    /// A body turns too far in one step.
+    /// A body rotates too far in one step.
     Turn,
     /// The iteration matrix cannot be factored.
     SingularMatrix,
@@ -46,16 +46,16 @@ pub enum Trouble {
     TooSlow,
     /// Newton needs more iterations than allowed.
     NoConvergence,
-    /// The axes of a joint would end up opposed.
+    /// The axes of a joint would become opposed.
     Flip(usize),
-    /// The coordinates of a body come too near their singularity.
+    /// The coordinates of a body come too near to their singularity.
     Chart(usize),
-    /// The states of the author's own cannot be solved for.
+    /// User-defined states cannot be solved for.
     States,
 }
 
 impl Trouble {
-    /// In words.
+    /// Description.
     pub fn words(self, model: &Model) -> String {
         match self {
             Trouble::Turn => "a body turns too far in one step".to_string(),
@@ -70,7 +70,7 @@ impl Trouble {
     }
 }
 
-/// What a step needs to continue: the state and the history of the method.
+/// Data for the next step: the state and the history of the method.
 #[derive(Clone, Debug)]
 pub struct Memory<C: Chart = Ra> {
     /// Time.
@@ -91,7 +91,7 @@ pub struct Memory<C: Chart = Ra> {
     pub v_back: Vec<C::Rate>,
     /// Derivatives of the rates one step earlier, for the prediction.
     pub v_dot_back: Vec<C::Rate>,
-    /// Twists and their derivatives, where the rates are something else.
+    /// Twists and their derivatives, if the rates are different quantities.
     twist: Vec<Twist>,
     twist_dot: Vec<Twist>,
     /// Multipliers.
@@ -128,14 +128,14 @@ impl<C: Chart> Memory<C> {
         }
     }
 
-    /// Twists of all bodies from their rates, after these were restored.
+    /// Twists of all bodies from their rates, after the rates were restored.
     pub fn map_all(&mut self) {
         for b in 1..self.q.len() {
             self.map(b);
         }
     }
 
-    /// Largest residual of the chart's own constraints: how far Euler parameters are from unit length.
+    /// Largest residual of the chart's own constraints: the deviation of Euler parameters from unit length.
     pub fn own_residual(&self) -> f64 {
         let error = |x: &C::Point| {
             let mut x = *x;
@@ -192,13 +192,13 @@ pub struct Stepper<'m, C: Chart = Ra> {
     pub work: Work,
     /// Stop when corrections fall below this, metres: Theta h^2 of [Kissel21, Eq. (46)] times the characteristic length.
     pub correction: f64,
-    /// What is compared with the correction.
+    /// The quantity compared with the correction.
     pub norm: Norm,
-    /// Which matrix Newton takes.
+    /// The iteration matrix of Newton's method.
     pub matrix: IterationMatrix,
-    /// Cap on Newton iterations.
+    /// Maximum number of Newton iterations.
     pub cap: usize,
-    /// Characteristic time that weighs velocities against positions.
+    /// Characteristic time that scales velocities relative to positions.
     pub tau: f64,
     /// Tolerance of adaptive runs, metres.
     pub tol: f64,
@@ -214,13 +214,13 @@ pub struct Stepper<'m, C: Chart = Ra> {
     /// Derivatives of the rates before inputs were replaced.
     step_rates: Vec<C::Rate>,
     coefficients: Coefficients,
-    /// Local error of the last step that was tried.
+    /// Local error of the last trial step.
     pub error: LocalError,
-    /// What the last iteration left of the positions, metres.
+    /// Residual of the positions after the last iteration, metres.
     left: f64,
-    /// Fields whose parts along and across the constraints are told apart.
+    /// Fields whose parts along and across the constraints are separated.
     fields: Vec<Twist>,
-    /// Directions in which bodies have inertia, for those that lack it in some.
+    /// Directions in which bodies have inertia, for bodies without inertia in some direction.
     inert: Vec<Option<Matrix3<f64>>>,
     /// Worst convergence rate since the factorisation.
     rate: f64,
@@ -241,7 +241,7 @@ impl<'m, C: Chart> Stepper<'m, C> {
         Self::of(model, ConstraintSet::new(model.all_constraints(), |_| false), start, method)
     }
 
-    /// The same with all constraints laid out already.
+    /// The same with a given layout of all constraints.
     pub fn of(model: &'m Model, set: ConstraintSet, start: &Configuration, method: Method) -> Self {
         let equations = Equations::of(model, set, start);
         let equations_rows = equations.set.rows();
@@ -304,7 +304,7 @@ impl<'m, C: Chart> Stepper<'m, C> {
         d.iter().fold(0.0, |s, d| f64::max(s, d.v.amax().max(L * d.w.amax())))
     }
 
-    /// How the method sums up rates; those without a filter of their own are summed by trapezoids.
+    /// How the method integrates rates; methods without a filter use the trapezoidal rule.
     pub fn filter(&self) -> Filter {
         match self.method {
             Method::GenAlpha { .. } => {
@@ -375,7 +375,7 @@ impl<'m, C: Chart> Stepper<'m, C> {
         }
     }
 
-    /// Closes the chart's own constraint at the trial state of body `b`: one unknown that no other row sees.
+    /// Closes the chart's own constraint at the trial state of body `b`: one unknown that appears in no other row.
     #[inline]
     fn close_own(&mut self, b: usize, h: f64) {
         if !C::OWN {
@@ -384,19 +384,19 @@ impl<'m, C: Chart> Stepper<'m, C> {
         let (x, k) = (&mut self.trial, Factors::of(&self.coefficients, h));
         let d = C::own(&mut x.x[b]);
         x.psi[b] = x.psi[b].plus(&d);
-        // In the stabilised form velocities have their own condition instead.
+        // In the stabilised form velocities have a separate condition instead.
         let d = if self.index2 { C::across(&x.x[b], &x.v[b]).scaled(-1.0 / k.v) } else { d };
         x.v[b] = x.v[b].plus(&d.scaled(k.v));
         x.v_dot[b] = x.v_dot[b].plus(&d.scaled(k.v_dot));
         x.a[b] = x.a[b].plus(&d.scaled(k.a));
     }
 
-    /// Poses, velocities and carried numbers at the end of the trial step.
+    /// Poses, velocities and auxiliary variables at the end of the trial step.
     pub fn trial_end(&self) -> (&[Pose], &[Twist], &[f64]) {
         (&self.trial.q, self.trial.velocities(), &self.trial.carried.z)
     }
 
-    /// Takes the trial step over.
+    /// Accepts the trial step.
     pub fn accept(&mut self, h: f64) -> Result<(), Trouble> {
         if let Some(k) = flipped_joint(self.equations.model, &self.trial.q) {
             return Err(Trouble::Flip(k));
@@ -415,7 +415,7 @@ impl<'m, C: Chart> Stepper<'m, C> {
         x.h = h;
         std::mem::swap(m, x);
         self.work.steps += 1;
-        // Products of rotations collect rounding: a polar step now and then removes it.
+        // Products of rotations accumulate rounding: an occasional polar step removes it.
         if C::DIRECT && self.work.steps.is_multiple_of(64) {
             for q in &mut self.memory.q {
                 q.A = so3::orthonormalise(&q.A);
@@ -432,7 +432,7 @@ impl<'m, C: Chart> Stepper<'m, C> {
         self.method.order()
     }
 
-    /// How many more steps will use the exact matrix.
+    /// Number of further steps with the exact matrix.
     pub fn exact_steps_left(&self) -> usize {
         self.use_exact
     }
@@ -482,7 +482,7 @@ fn gen_alpha(rho: f64) -> Coefficients {
     Coefficients { b_a: (1.0 - alpha_m) / ((1.0 - alpha_f) * beta), b_v: gamma / beta, alpha_m, alpha_f, beta, gamma }
 }
 
-/// What an increment of the coordinates adds to their rates, derivatives and algorithmic accelerations.
+/// Factors from an increment of the coordinates to their rates, derivatives and algorithmic accelerations.
 #[derive(Clone, Copy, Debug)]
 struct Factors {
     v: f64,

@@ -1,24 +1,24 @@
-//! Newton's iteration of an implicit step: its matrix, its corrections, and when they are small enough.
+//! Newton's iteration of an implicit step: its matrix, its corrections, and its termination.
 
 use super::{Chart, Exact, Factors, Method, Rate, Stepper, TOO_NEAR, Trouble, Weights};
 
-/// Rotations of one step beyond this are rejected, radians.
+/// Rotations in one step beyond this are rejected, radians.
 const LARGEST_TURN: f64 = 0.5;
-/// Convergence slower than this asks for a fresh factor, then for the exact matrix, then for a smaller step.
+/// Convergence slower than this requires a new factor, then the exact matrix, then a smaller step.
 const SLOW: f64 = 0.3;
-/// Steps of adaptive runs below this share of the characteristic time are short.
+/// Steps of adaptive runs below this fraction of the characteristic time are short.
 const SHORT: f64 = 3e-4;
-/// The bound of corrections of accelerations where none is given, times the square of the step: that of \[Kissel21, Figs. 4 to 7\].
+/// The default bound of corrections of accelerations, times the square of the step: that of \[Kissel21, Figs. 4 to 7\].
 const CORRECTION_OF_POSITIONS: f64 = 1e-11;
 
 /// The matrix of Newton's iteration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IterationMatrix {
-    /// The Schur complement; the exact one where convergence is slow.
+    /// The Schur complement; the exact matrix if convergence is slow.
     Auto,
-    /// The Schur complement of masses and constraints alone.
+    /// The Schur complement of masses and constraints only.
     Schur,
-    /// The derivative of all equations [Kissel21, Eq. (38)], again in every iteration.
+    /// The derivative of all equations [Kissel21, Eq. (38)], renewed in every iteration.
     Exact,
 }
 
@@ -27,8 +27,8 @@ pub enum IterationMatrix {
 pub enum Norm {
     /// The largest translation, or rotation times the characteristic length, with the rate of convergence.
     Length,
-    /// The 2-norm of the corrections of all accelerations and multipliers [Kissel21, Eq. (46)], in SI units, against Theta; where none is
-    /// given, `Theta h^2 = 1e-11`.
+    /// The 2-norm of the corrections of all accelerations and multipliers [Kissel21, Eq. (46)], in SI units, compared with Theta; by
+    /// default `Theta h^2 = 1e-11`.
     Acceleration(Option<f64>),
 }
 
@@ -59,7 +59,7 @@ impl<C: Chart> Stepper<'_, C> {
         let exact = (self.use_exact > 0 || always) && !self.index2;
         self.use_exact = self.use_exact.saturating_sub(1);
         if exact && self.tol > 0.0 {
-            // The exact matrix has no Schur complement of its own.
+            // The exact iteration provides no Schur complement.
             self.equations.jacobian(&self.trial.q);
             self.equations.factor(self.coefficients.b_a);
         }
@@ -83,11 +83,11 @@ impl<C: Chart> Stepper<'_, C> {
             }
         }
         let mut last = f64::INFINITY;
-        // Factored once per step, at the prediction: what a factor kept from earlier steps leaves over is systematic and
-        // adds up in the velocities, and iterating it out costs more than the factor.
+        // Factored once per step, at the prediction: the errors left by a factor from earlier steps are systematic and accumulate in the
+        // velocities, and removing them by iteration is more expensive than the factor.
         let mut factored = false;
         let (q_size, floor) = self.rounding(h);
-        // An error dq in the step leaves b_v dq / h in the velocity, and these add up.
+        // An error dq in the step gives b_v dq / h in the velocity, and these errors add up.
         let wanted = 0.01 * self.tol / self.tau * (h / self.unit()).min(1.0) * h / c.b_v;
         let target = self.correction.min(if self.tol > 0.0 { wanted } else { f64::INFINITY }).max(floor);
         for k in 0..self.cap {
@@ -126,7 +126,7 @@ impl<C: Chart> Stepper<'_, C> {
                 }
                 Kind::Exact => {
                     let Some(exact) = self.exact.as_mut() else { break };
-                    // Refactored while it pays: at the prediction, and again when convergence is slow; or always, where it is requested.
+                    // Factored at the prediction, and again if convergence is slow; or always, if requested.
                     if k == 0 || self.rate > 0.05 || self.matrix == IterationMatrix::Exact {
                         if !exact.factor(e, x, Weights { h, b_a: c.b_a, b_v: c.b_v }) {
                             return Err(Trouble::SingularMatrix);
@@ -150,7 +150,8 @@ impl<C: Chart> Stepper<'_, C> {
                 self.rate = self.rate.max(size / last);
             }
             let rate = self.rate.clamp(0.02, 0.9);
-            // Near singular positions rounding is far larger in increments than in positions: where steps have become short, more of it is taken.
+            // Near singular positions rounding is far larger in increments than in positions: in short steps a larger stagnating correction
+            // is accepted.
             let coarse = k >= 4 && self.tol > 0.0 && h < SHORT * self.tau;
             let stagnates = size >= 0.5 * last && size <= if coarse { 1e4 } else { 100.0 } * floor;
             let small = match self.norm {
@@ -162,7 +163,7 @@ impl<C: Chart> Stepper<'_, C> {
             };
             if small || stagnates {
                 self.left = if stagnates { size } else { floor };
-                // States that fit the last poses and velocities.
+                // States for the last poses and velocities.
                 return if self.solve_carried() { Ok(()) } else { Err(Trouble::States) };
             }
             if self.rate > SLOW && kind == Kind::Schur && k >= 2 {
@@ -191,7 +192,7 @@ impl<C: Chart> Stepper<'_, C> {
         for b in 1..self.trial.q.len() {
             let (e, x) = (&self.equations, &mut self.trial);
             let d = C::increment(&x.x[b], &x.psi[b], &e.p.dq[b]);
-            // In the stabilised form positions take their own correction; velocities and accelerations do not see it.
+            // In the stabilised form positions have a separate correction, which does not affect velocities and accelerations.
             let step = if self.index2 { C::increment(&x.x[b], &x.psi[b], &self.step_dq[b]) } else { d };
             x.psi[b] = x.psi[b].plus(&step);
             x.v[b] = x.v[b].plus(&d.scaled(k.v));

@@ -1,4 +1,4 @@
-//! Contacts that are closed in a step: their directions, the effect of an impulse along them on all bodies, and their conditions on velocities.
+//! Closed contacts in a step: their directions, the effect of an impulse along these on all bodies, and their conditions on velocities.
 
 use super::joints::{Of, of};
 use crate::absolute::equations::Equations;
@@ -10,10 +10,10 @@ use fourbar_math::elementary;
 use nalgebra::{Matrix3, Vector3};
 use std::collections::HashMap;
 
-/// Which spot of which contact.
+/// Identifies a spot of a contact.
 pub type Key = (u32, u32, u32);
 
-/// What is remembered of a closed spot from step to step.
+/// Data of a closed spot that are kept from step to step.
 #[derive(Clone, Copy, Debug)]
 pub struct Kept {
     /// Impulse along the normal, N s, and along the surface, world.
@@ -26,11 +26,11 @@ pub struct Kept {
 /// A closed spot.
 #[derive(Clone, Debug)]
 pub struct Active {
-    /// Which one.
+    /// Its identifier.
     pub key: Key,
     /// Its two bodies.
     pub bodies: [usize; 2],
-    /// Whether the author named them in the other order.
+    /// Whether the file names the bodies in the other order.
     pub swapped: bool,
     /// Gap in the middle of the step, m.
     pub gap: f64,
@@ -46,16 +46,16 @@ pub struct Active {
     pub step: f64,
     /// Relative velocity before the step.
     pub before: Vector3<f64>,
-    /// Relative velocity that the contact requires: along the normal at least this, along the surface exactly this if it sticks.
+    /// Relative velocity that the contact requires: at least this along the normal, exactly this along the surface if it sticks.
     pub target: Vector3<f64>,
-    /// Bound of friction over the normal impulse.
+    /// Ratio of the friction bound to the normal impulse.
     pub mu: f64,
-    /// Direction along the surface in which it slides whatever happens, so that friction is `mu` times the normal impulse against it; `None`
-    /// where that follows from the velocities.
+    /// Prescribed direction of sliding along the surface, so that friction is `mu` times the normal impulse in the opposite direction;
+    /// `None` if it follows from the velocities.
     pub slides: Option<[f64; 2]>,
-    /// The least impulse along the normal.
+    /// The smallest normal impulse.
     pub least: f64,
-    /// Most of the impulse in both directions, where it pulls as well as pushes: friction in a joint, which holds up to its bound.
+    /// Bound of the impulse in both directions, for impulses that pull as well as push: friction in a joint.
     pub within: Option<f64>,
     /// Impulse.
     pub P: Vector3<f64>,
@@ -76,7 +76,7 @@ impl Active {
         Self { swapped: spot.swapped, gap: touch.gap, frame, ..Self::along(key, spot.bodies, rows) }
     }
 
-    /// Something that pushes along rows of two bodies, of which the first is its normal.
+    /// An impulse along rows of two bodies, the first of which is its normal.
     pub fn along(key: Key, bodies: [usize; 2], rows: [[Wrench; 3]; 2]) -> Self {
         Self {
             key,
@@ -98,7 +98,7 @@ impl Active {
         }
     }
 
-    /// Takes what unit impulses do to velocities.
+    /// Sets the effect of unit impulses on velocities.
     pub fn set_columns(&mut self, columns: Vec<(usize, [Twist; 3])>) {
         self.columns = columns;
         self.G = Matrix3::zeros();
@@ -110,13 +110,13 @@ impl Active {
         self.step = safe_step(&self.G);
     }
 
-    /// Change of the rate of the gap by a unit normal impulse with the friction that comes with it.
+    /// Change of the rate of the gap by a unit normal impulse with the associated friction.
     pub fn push(&self) -> f64 {
         let d = self.slides.unwrap_or([0.0; 2]);
         self.G[(0, 0)] - self.mu * (self.G[(0, 1)] * d[0] + self.G[(0, 2)] * d[1])
     }
 
-    /// An impulse brought back into what the contact can have.
+    /// Projects an impulse onto the admissible impulses of the contact.
     pub fn inside(&self, P: &Vector3<f64>) -> Vector3<f64> {
         if let Some(bound) = self.within {
             return Vector3::new(P.x.clamp(-bound, bound), 0.0, 0.0);
@@ -147,7 +147,7 @@ impl Active {
         }
     }
 
-    /// The impulse after one projection with relative velocity `u`: onto what pushes, and onto the disk of friction.
+    /// The impulse after one projection with relative velocity `u`: onto pushing impulses, and onto the friction disk.
     pub fn projected(&self, u: &Vector3<f64>) -> Vector3<f64> {
         let push = self.push();
         if push <= 0.0 {
@@ -164,7 +164,7 @@ impl Active {
         if self.mu == 0.0 {
             return Vector3::new(normal, 0.0, 0.0);
         }
-        // What the change of the normal impulse does along the surface comes first.
+        // The effect of the change of the normal impulse along the surface is included first.
         let change = normal - self.P.x;
         let along = |k: usize| self.P[k] - self.step * (u[k] + self.G[(k, 0)] * change - self.target[k]);
         let (x, y, bound) = (along(1), along(2), self.mu * normal);
@@ -173,13 +173,13 @@ impl Active {
         Vector3::new(normal, x * factor, y * factor)
     }
 
-    /// A change of the impulse as a velocity, m/s.
+    /// A change of the impulse, expressed as a velocity, m/s.
     pub fn measure(&self, d: &Vector3<f64>) -> f64 {
         let along = if self.step > 0.0 { elementary::hypot(d.y, d.z) / self.step } else { 0.0 };
         (d.x * self.G[(0, 0)]).abs().max(along)
     }
 
-    /// How far the impulse is from meeting the conditions of the contact, as a velocity, m/s.
+    /// Deviation of the impulse from the contact conditions, as a velocity, m/s.
     pub fn residual(&self, u: &Vector3<f64>) -> f64 {
         self.measure(&(self.projected(u) - self.P))
     }
@@ -187,7 +187,7 @@ impl Active {
 
 /// Finds closed spots.
 pub struct Finder {
-    /// Bodies that constraints hold.
+    /// Bodies with constraints.
     held: Vec<bool>,
     /// Gaps up to this are closed, m.
     pub slack: f64,
@@ -197,7 +197,7 @@ impl Finder {
     pub fn new(model: &Model) -> Self {
         let mut held = vec![false; model.bodies.len()];
         model.all_constraints().iter().flat_map(|c| c.bodies.iter()).for_each(|b| held[b.index()] = true);
-        // Nothing moves the ground.
+        // The ground does not move.
         held[0] = false;
         Self { held, slack: 1e-9 * model.length }
     }
@@ -227,7 +227,7 @@ impl Finder {
         }
     }
 
-    /// What unit impulses do, with the constraints factored in `e`; and what contacts ask for, from velocities before the step.
+    /// The effect of unit impulses, with the constraints factored in `e`; and the contact conditions, from velocities before the step.
     pub fn prepare(&self, model: &Model, e: &mut Equations<'_>, v: &[Twist], kept: &HashMap<Key, Kept>, list: &mut [Active]) {
         for a in list.iter_mut() {
             self.columns(e, a);
@@ -235,7 +235,7 @@ impl Finder {
             let Of::Contact(contact) = of(model, &a.key) else { continue };
             let contact = &model.contacts[contact];
             let u = a.before.x;
-            // One that parts already may come back with what it had: then it does no work.
+            // A contact that opens already may return with the same velocity: then it does no work.
             a.target = Vector3::new(if u < 0.0 { -contact.restitution * u } else { -u }, 0.0, 0.0);
             let f = &contact.friction;
             let memory = kept.get(&a.key);
@@ -264,7 +264,7 @@ impl Finder {
                 free.fill(Twist::zero());
                 (0..2).for_each(|side| free[a.bodies[side]] = own[side][k]);
                 free[0] = Twist::zero();
-                // Twice: the second takes back what the compliance of the rows left.
+                // Twice: the second pass removes the error from the compliance of the rows.
                 for _ in 0..2 {
                     e.p.rates(&e.set, &free);
                     e.p.normal_part(&e.set);

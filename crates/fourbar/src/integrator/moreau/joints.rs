@@ -1,4 +1,4 @@
-//! Limits of joints and friction that sticks in them, beside the contacts of a step: impulses along the coordinates of joints.
+//! Joint limits and sticking friction in joints, in addition to the contacts of a step: impulses along joint coordinates.
 
 use super::active::{Active, Kept, Key};
 use crate::event::{Bounded, Limit};
@@ -9,18 +9,18 @@ use crate::motion::Switched;
 use crate::state::Wrench;
 use std::collections::HashMap;
 
-/// What an impulse of a step belongs to.
+/// Element to which an impulse of a step belongs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Of {
     /// A contact of the mechanism.
     Contact(usize),
     /// A limit of a joint.
     Limit(usize),
-    /// A force that is friction which sticks.
+    /// A force with sticking friction.
     Friction(usize),
 }
 
-/// What a key belongs to: limits come behind the contacts, and friction behind the limits.
+/// Element of a key: limits are numbered after the contacts, and friction after the limits.
 pub fn of(model: &Model, key: &Key) -> Of {
     let (k, contacts, limits) = (key.0 as usize, model.contacts.len(), model.limits.len());
     match k {
@@ -30,7 +30,7 @@ pub fn of(model: &Model, key: &Key) -> Of {
     }
 }
 
-/// Friction that is left to steps, with its place among the forces.
+/// Friction that is treated by time stepping, with its place among the forces.
 pub fn frictions(model: &Model) -> impl Iterator<Item = (usize, &Friction)> {
     model.forces.iter().enumerate().filter_map(|(k, (_, f))| Some((k, f.sticks().filter(|f| f.stepped)?)))
 }
@@ -41,7 +41,7 @@ fn row_of(model: &Model, f: &Friction) -> Limit {
     Limit { name: String::new(), joint: f.joint, of, bound: 0.0, side: 1.0, restitution: 0.0, spot: None }
 }
 
-/// Limits that are closed, and all friction, at a state.
+/// Closed limits, and all friction, at a state.
 pub fn find(model: &Model, x: &Plain<'_>, slack: f64, out: &mut Vec<Active>) {
     let mut add = |k: usize, l: &Limit, gap: f64| {
         let (row, none) = (l.row(model, x.q), Wrench::zero());
@@ -49,7 +49,7 @@ pub fn find(model: &Model, x: &Plain<'_>, slack: f64, out: &mut Vec<Active>) {
         out.push(Active { gap, ..along });
     };
     let first = model.contacts.len();
-    // Friction first: a limit takes what friction leaves.
+    // Friction first: a limit carries the remaining load.
     for (k, f) in frictions(model) {
         add(first + model.limits.len() + k, &row_of(model, f), 0.0);
     }
@@ -67,7 +67,7 @@ pub fn find(model: &Model, x: &Plain<'_>, slack: f64, out: &mut Vec<Active>) {
     }
 }
 
-/// What a limit or friction asks for in a step of length `h`, from the velocities before it, which are in `a.before`.
+/// Conditions of a limit or friction in a step of length `h`, from the velocities before it, which are in `a.before`.
 pub fn prepare(model: &Model, x: &Plain<'_>, h: f64, kept: &HashMap<Key, Kept>, a: &mut Active) {
     let memory = kept.get(&a.key);
     match of(model, &a.key) {
@@ -92,12 +92,12 @@ pub fn prepare(model: &Model, x: &Plain<'_>, h: f64, kept: &HashMap<Key, Kept>, 
     }
 }
 
-/// Whether friction holds its joint: with less than it could.
+/// Whether friction holds its joint with less than its bound.
 pub fn holds(a: &Active) -> bool {
     a.within.is_some_and(|bound| a.P.x.abs() < bound * (1.0 - 1e-9) || bound == 0.0)
 }
 
-/// What limits and friction carried on average in a step of length `h`.
+/// Mean loads of limits and friction in a step of length `h`.
 pub fn loads(model: &Model, active: &[Active], h: f64) -> Switched {
     let mut out = Switched { limits: vec![0.0; model.limits.len()], ..Switched::default() };
     out.frictions = frictions(model).map(|(k, _)| (k, 0.0, false)).collect();

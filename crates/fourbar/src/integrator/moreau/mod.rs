@@ -1,21 +1,22 @@
-//! Time stepping of Moreau and Jean on the velocity level, in absolute coordinates: many rigid contacts, friction and impacts in fixed steps.
+//! Time stepping of Moreau and Jean on the velocity level, in absolute coordinates: many rigid contacts, friction and impacts in fixed
+//! steps.
 //!
-//! In the first half of a step every body moves and turns freely, from `(q, v)` to the middle; there forces, constraints and contacts change
-//! the velocities at once; in the second half it moves and turns freely again:
+//! In the first half of a step every body translates and rotates freely, from `(q, v)` to the middle; there forces, constraints and
+//! contacts change the velocities at once; in the second half it translates and rotates freely again:
 //!
 //! ```text
 //! M (v+ - v) = h f + G^T P + W^T L,   G (v+ + v)/2 = nu
 //! 0 <= L_N  _|_  u_N+ + e u_N >= 0,   L_T in the disk of friction, opposed to u_T+
 //! ```
 //!
-//! for contacts whose gap in the middle is closed. Impacts of a step happen together and with Newton's restitution. Constraints hold in the
-//! mean of the step, so that they do no work; positions and velocities are brought onto them at its end. Free turning is by the midpoint
-//! rule, which keeps the energy; momentum and angular momentum of balls are kept to rounding. What contacts do in a step never adds energy: where friction that
-//! turns round inside a step, or a solve that ended early, would, all impulses are made smaller until it does not.
+//! for contacts whose gap in the middle is closed. Impacts of a step are simultaneous, with Newton's restitution. Constraints hold in the
+//! mean of the step, so that they do no work; positions and velocities are projected onto them at its end. Free rotation uses the midpoint
+//! rule, which conserves energy; momentum and angular momentum of balls are conserved to rounding. Contacts in a step never add energy: if
+//! friction that reverses inside a step, or a solve that ended early, would add energy, all impulses are reduced until they do not.
 //!
-//! Limits of joints and friction that sticks in joints are part of the same problem, where there are contacts: limits as contacts without friction,
-//! friction as an impulse along its coordinate that holds up to its bound, from the loads of the last step. These loads are those of forces: an
-//! impact passes within the step and loads no friction.
+//! Joint limits and sticking friction in joints are part of the same problem if there are contacts: limits as contacts without friction,
+//! friction as an impulse along its coordinate up to its bound, from the loads of the last step. These loads exclude impulses of impacts,
+//! which do not increase friction.
 //!
 //! The method is of first order: impacts fall anywhere in a step, and bodies overlap by up to a step at their speed of approach.
 
@@ -47,28 +48,28 @@ use serde_json::{Value, json};
 use solve::{Solved, solve};
 use std::collections::HashMap;
 
-/// Largest step where none is given, s, and in parts of the run.
+/// Largest step by default, s, and number of steps per run.
 const STEP: f64 = 1e-3;
 const STEPS: f64 = 1000.0;
-/// Most sweeps over the contacts of a step.
+/// Maximum number of sweeps over the contacts of a step.
 const SWEEPS: f64 = 300.0;
-/// Residual of the contact conditions at which sweeps end, in speeds of the mechanism: of a few contacts, and of many, where the last digits
-/// would take most of the time.
+/// Residual of the contact conditions at which sweeps end, in speeds of the mechanism: for a few contacts, and for many, where the last
+/// digits would take most of the time.
 const SOLVED: f64 = 1e-10;
 const SOLVED_OF_MANY: f64 = 1e-6;
 const MANY: usize = 48;
-/// And from which on a step is warned of.
+/// Residual above which a step is reported in a warning.
 const ROUGH: f64 = 1e-3;
-/// Slips below this, in speeds of the mechanism, still have friction at rest.
+/// Slips below this, in speeds of the mechanism, count as sticking.
 const STUCK: f64 = 1e-3;
-/// An approach is an impact where it is faster than this many times what forces make of it in a step.
+/// An approach is an impact if it is faster than this multiple of the change of velocity by forces in a step.
 const IMPACT: f64 = 2.0;
-/// Overlaps beyond this share of the size of what touches are warned of.
+/// Overlaps beyond this fraction of the size of the touching parts are reported in a warning.
 const OVERLAP: f64 = 0.05;
-/// Rounds that bring positions onto the constraints.
+/// Number of projections of positions onto the constraints.
 const ROUNDS: usize = 3;
 
-/// The numbers at an end of a step.
+/// The state at an end of a step.
 #[derive(Clone, Debug)]
 struct Point {
     t: f64,
@@ -78,7 +79,7 @@ struct Point {
     z: Vec<f64>,
 }
 
-/// Time stepping in motion.
+/// Integration by time stepping.
 pub struct Moreau<'m> {
     model: &'m Model,
     equations: Equations<'m>,
@@ -87,16 +88,16 @@ pub struct Moreau<'m> {
     /// Fixed step, s, and the most sweeps.
     h: f64,
     most: usize,
-    /// Up to where steps may pass the times that are requested.
+    /// Time up to which steps may pass the requested times.
     ahead: f64,
     now: Point,
     before: Point,
     /// Mean accelerations and multipliers of the last step.
     a: Vec<Twist>,
     lambda: Vec<f64>,
-    /// Multipliers of the last step without its impacts.
+    /// Multipliers of the last step without those of impacts.
     carried: Vec<f64>,
-    /// Closed contacts of the last step, and how long it was.
+    /// Closed contacts of the last step, and its length.
     active: Vec<Active>,
     last: f64,
     kept: HashMap<Key, Kept>,
@@ -106,27 +107,27 @@ pub struct Moreau<'m> {
     middle: Vec<Pose>,
     f: Vec<Wrench>,
     rates: Vec<f64>,
-    /// Largest speed so far, m/s: residuals are small against it.
+    /// Largest speed so far, m/s, as the scale of residuals.
     speed: f64,
     work: f64,
     book: Book,
 }
 
-/// What is told at the end.
+/// Statistics for the report.
 #[derive(Clone, Debug, Default)]
 struct Book {
     steps: usize,
     sweeps: usize,
     contacts: usize,
     most_contacts: usize,
-    /// Largest residual of the contact conditions, m/s, and steps where it is rough.
+    /// Largest residual of the contact conditions, m/s, and number of steps with a large one.
     residual: f64,
     rough: usize,
-    /// Largest overlap, m, its share of the size of what touches, its contact and its time.
+    /// Largest overlap, m, its fraction of the size of the touching parts, its contact and its time.
     overlap: f64,
     share: f64,
     deepest: Option<(usize, f64)>,
-    /// Energy that contacts took, J, and steps whose impulses were made smaller.
+    /// Energy dissipated by contacts, J, and number of steps with reduced impulses.
     lost: f64,
     limited: usize,
 }
@@ -177,7 +178,8 @@ impl<'m> Moreau<'m> {
         })
     }
 
-    /// One step. Friction that takes its bounds from the loads of the last step has none before the first, which is made twice.
+    /// One step. Friction that takes its bounds from the loads of the last step has none before the first step, which is therefore computed
+    /// twice.
     fn step(&mut self, h: f64) -> Result<(), Diagnostic> {
         if self.last == 0.0 && joints::frictions(self.model).any(|(_, f)| f.coulomb > 0.0) {
             let (start, work, book) = (self.now.clone(), self.work, self.book.clone());
@@ -194,7 +196,7 @@ impl<'m> Moreau<'m> {
         self.before.clone_from(now);
         let (t, middle_t) = (now.t, now.t + 0.5 * h);
         let bound = e.set.rows() > 0;
-        // The middle of the step, each body moving and turning freely to it.
+        // The middle of the step, after free motion of each body.
         for b in 1..now.v.len() {
             let v = &now.v[b];
             self.turned[b] = Twist { v: v.v, w: turned(&model.bodies[b].J_bar, &v.w, 0.5 * h) };
@@ -245,7 +247,7 @@ impl<'m> Moreau<'m> {
         let solved = solve(&mut self.active, &mut self.v, enough * scale, self.most);
         self.limit(h, [&unheld, &held], &wanted, solved, scale);
         let e = &mut self.equations;
-        // The end of the step, freely again.
+        // The end of the step, after free motion again.
         let now = &mut self.now;
         for b in 1..now.q.len() {
             let v = &self.v[b];
@@ -258,13 +260,13 @@ impl<'m> Moreau<'m> {
         // Work of forces without a potential and of drives, at the middle with mean velocities.
         if model.has_work() {
             let mean: Vec<Twist> = self.turned.iter().zip(&self.v).map(|(a, b)| a.plus(b).scaled(0.5)).collect();
-            // Friction takes the work of the loads that its forces had.
+            // The work of friction uses the same loads as its forces.
             let forces = e.power_of_forces(&self.middle, &mean, &self.before.turns, middle_t);
             let [drives, _] = e.powers(&self.middle, &mean, &self.lambda, &self.before.turns, middle_t);
             self.work += h * (drives + forces);
         }
         if bound {
-            // The next step goes by the loads of this one.
+            // The next step uses the loads of this one.
             e.loads.update(&e.set, &self.middle, &self.carried);
             bring(e, now);
         }
@@ -287,8 +289,8 @@ impl<'m> Moreau<'m> {
         Ok(())
     }
 
-    /// Takes note of the impulses of a step, and makes them smaller where they would add energy.
-    /// `unheld` are velocities without constraints and impulses, `held` those without impulses alone.
+    /// Records the impulses of a step, and reduces them if they would add energy. `unheld` are velocities without constraints and impulses,
+    /// `held` those without impulses only.
     fn limit(&mut self, h: f64, [unheld, held]: [&[Twist]; 2], wanted: &[f64], solved: Solved, scale: f64) {
         let e = &mut self.equations;
         // Work of contacts: impulses times mean relative velocities.
@@ -303,7 +305,7 @@ impl<'m> Moreau<'m> {
             let b: f64 = self.active.iter().map(|a| a.P.dot(&mean(a, &without))).sum();
             let c = work - b;
             factor = if b < 0.0 && c > 0.0 { (-b / c).clamp(0.0, 1.0) } else { 0.0 };
-            // What is rounding beside the energy of the step is left alone.
+            // Rounding relative to the energy of the step is ignored.
             let energy: f64 = self.active.iter().map(|a| a.P.x.abs() * scale).sum();
             if work <= 1e-14 * energy {
                 factor = 1.0;
@@ -314,7 +316,7 @@ impl<'m> Moreau<'m> {
         if factor < 1.0 {
             self.active.iter_mut().for_each(|a| a.P *= factor);
         }
-        // Velocities once more from the impulses, with the multipliers of the constraints; those of impacts come last.
+        // Velocities again from the impulses, with the multipliers of the constraints; impacts are added last.
         self.v.copy_from_slice(unheld);
         let bound = e.set.rows() > 0;
         let fast = |a: &Active| -a.before.x > IMPACT * (a.velocity(held) - a.before).x.abs();
@@ -385,14 +387,14 @@ impl<'m> Moreau<'m> {
     }
 }
 
-/// Whether a contact sticks: friction holds it without slip. Where several contacts share a load, how they share it says nothing.
+/// Whether a contact sticks: friction holds it without slip. The distribution of a load among several contacts gives no information.
 fn sticks(model: &Model, a: &Active, v: &[Twist], scale: f64) -> bool {
     let u = a.velocity(v);
     let Of::Contact(k) = of(model, &a.key) else { return false };
     model.contacts[k].friction.fixed > 0.0 && a.P.x > 0.0 && elementary::hypot(u.y, u.z) <= STUCK * scale
 }
 
-/// Size of what touches: the smallest radius, or the characteristic length where there is none.
+/// Size of the touching parts: the smallest radius, or the characteristic length if there is none.
 fn size_of(model: &Model, a: &Active) -> f64 {
     let size = |spot: &Spot| {
         let first = match &spot.first {
@@ -420,7 +422,7 @@ fn spread(mass: f64, J: &Matrix3<f64>) -> f64 {
     if mass > 0.0 { (J.trace() / (2.0 * mass)).max(0.0).sqrt() } else { 0.0 }
 }
 
-/// Angular velocity after turning freely for a time, body axes: the midpoint rule, which keeps the energy.
+/// Angular velocity after free rotation for a time, body axes: the midpoint rule, which conserves energy.
 fn turned(J: &Matrix3<f64>, w: &Vector3<f64>, h: f64) -> Vector3<f64> {
     if (J * w).cross(w).norm() <= 1e-15 * (J * w).norm() * w.norm() {
         return *w;
@@ -439,7 +441,7 @@ fn turned(J: &Matrix3<f64>, w: &Vector3<f64>, h: f64) -> Vector3<f64> {
     if end.iter().all(|x| x.is_finite()) { end } else { *w }
 }
 
-/// Adds what the impulses of some contacts do to the velocities of free bodies.
+/// Adds the effect of the impulses of some contacts on the velocities of free bodies.
 fn push<'a>(e: &Equations<'_>, list: impl Iterator<Item = &'a Active>, v: &mut [Twist]) {
     for a in list {
         for side in (0..2).filter(|s| a.bodies[*s] != 0) {
@@ -450,12 +452,12 @@ fn push<'a>(e: &Equations<'_>, list: impl Iterator<Item = &'a Active>, v: &mut [
     }
 }
 
-/// Velocities that meet the rows, nearest in the metric of the masses; adds up the multipliers.
+/// Velocities that satisfy the rows, nearest in the metric of the masses; accumulates the multipliers.
 fn hold(e: &mut Equations<'_>, wanted: &[f64], v: &mut [Twist], mut lambda: Option<&mut Vec<f64>>) {
     if let Some(l) = &mut lambda {
         l.fill(0.0);
     }
-    // The second round takes back what the compliance of the rows left.
+    // The second round removes the error from the compliance of the rows.
     for _ in 0..2 {
         e.p.rates(&e.set, v);
         e.p.x.iter_mut().zip(wanted).for_each(|(x, w)| *x -= w);
@@ -469,7 +471,7 @@ fn hold(e: &mut Equations<'_>, wanted: &[f64], v: &mut [Twist], mut lambda: Opti
     }
 }
 
-/// Brings positions and velocities onto the constraints.
+/// Projects positions and velocities onto the constraints.
 fn bring(e: &mut Equations<'_>, now: &mut Point) {
     e.set.choose(now.t);
     for _ in 0..ROUNDS {
@@ -500,7 +502,7 @@ impl Motion for Moreau<'_> {
 
     fn advance(&mut self, t: f64, go_on: &mut dyn FnMut(f64) -> bool) -> Result<bool, Diagnostic> {
         while self.now.t < t {
-            // Steps end at the times that are requested. Nothing but rounding ahead requires a step, wherever it leads.
+            // Steps end at the requested times. If only rounding remains up to such a time, the step leads on to the limit for steps ahead.
             let end = if t - self.now.t <= 1e-9 * self.h { self.ahead.max(t) } else { t };
             let left = end - self.now.t;
             if left <= 1e-9 * self.h {
@@ -530,7 +532,7 @@ impl Motion for Moreau<'_> {
         o.turns.copy_from_slice(&self.now.turns);
         let back = self.now.t - t;
         if back > 1e-12 * self.now.t.abs().max(self.last) && self.last > 0.0 {
-            // Inside the last step, whose velocities jump somewhere: those of its end are given.
+            // Inside the last step the velocities jump: those of its end are used.
             let x = back / self.last;
             for b in 1..o.q.len() {
                 let d = self.now.q[b].increment_to(&self.before.q[b]);
@@ -544,7 +546,7 @@ impl Motion for Moreau<'_> {
         if e.set.rows() > 0 {
             e.jacobian(&o.q);
             let [position, velocity, _] = e.errors(&o.q, &o.v, &o.a, &o.turns, t);
-            // Mean accelerations of a step meet no constraint on accelerations.
+            // Mean accelerations of a step do not satisfy the constraints on accelerations.
             o.errors = [position, velocity, 0.0];
             self.loads.fill(self.model, &e.set, &self.lambda, o);
         } else {
@@ -664,7 +666,7 @@ impl Motion for Moreau<'_> {
             lost: size(3),
             deepest,
         };
-        // Loads of joints with friction, as the last step left them.
+        // Loads of joints with friction, as left by the last step.
         let e = &mut self.equations;
         e.z.copy_from_slice(&self.now.z);
         list(&v["loads"], &mut e.loads.by_joint).ok_or_else(misfit)?;

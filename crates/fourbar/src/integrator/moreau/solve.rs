@@ -1,33 +1,33 @@
-//! Impulses of all closed contacts of a step: sweeps over the contacts, and where few of them converge slowly, Newton steps on all at once.
+//! Impulses of all closed contacts of a step: sweeps over the contacts, and if a few of them converge slowly, Newton steps on all at once.
 //!
-//! Both end after a given number of rounds. What is left is measured by the residual of the contact conditions, a velocity.
+//! Both end after a given number of rounds. The remaining error is the residual of the contact conditions, a velocity.
 
 use super::active::Active;
 use crate::state::Twist;
 use fourbar_math::elementary;
 use nalgebra::{DMatrix, DVector, Vector3};
 
-/// Up to so many contacts Newton steps are tried.
+/// Newton steps are tried for up to this many contacts.
 const FEW: usize = 48;
-/// After so many sweeps.
+/// Number of sweeps before the first Newton steps.
 const FIRST: usize = 30;
-/// So few contacts try them again.
+/// For up to this many contacts Newton steps are tried again.
 const HANDFUL: usize = 8;
-/// Most Newton steps.
+/// Maximum number of Newton steps.
 const NEWTON: usize = 12;
-/// Pivots below this share of the largest entry are none: contacts depend on each other.
+/// Pivots below this fraction of the largest entry count as zero: contacts depend on each other.
 const DEPENDENT: f64 = 1e-12;
 
-/// How a solve went.
+/// Result of a solve.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Solved {
     /// Sweeps over all contacts.
     pub sweeps: usize,
-    /// Largest residual that is left, m/s.
+    /// Largest remaining residual, m/s.
     pub residual: f64,
 }
 
-/// Changes impulses and velocities until the contact conditions are met to `tol`, m/s.
+/// Changes impulses and velocities until the contact conditions are satisfied to `tol`, m/s.
 pub fn solve(list: &mut [Active], v: &mut [Twist], tol: f64, most: usize) -> Solved {
     for a in list.iter_mut() {
         a.P = a.inside(&a.P);
@@ -46,7 +46,7 @@ pub fn solve(list: &mut [Active], v: &mut [Twist], tol: f64, most: usize) -> Sol
             break;
         }
         if done.sweeps >= next && list.len() <= FEW {
-            // A handful may try again from where more sweeps lead.
+            // For a few contacts Newton steps are tried again after further sweeps.
             next = if list.len() <= HANDFUL { 4 * next } else { usize::MAX };
             newton(list, v, tol);
         }
@@ -55,7 +55,7 @@ pub fn solve(list: &mut [Active], v: &mut [Twist], tol: f64, most: usize) -> Sol
     done
 }
 
-/// One round over all contacts; the largest change as a velocity.
+/// One sweep over all contacts; returns the largest change as a velocity.
 fn sweep(list: &mut [Active], v: &mut [Twist]) -> f64 {
     let mut most = 0.0_f64;
     for a in list.iter_mut() {
@@ -71,10 +71,10 @@ fn sweep(list: &mut [Active], v: &mut [Twist]) -> f64 {
     most
 }
 
-/// Newton steps on the projections of all contacts together; kept only where they lessen the residual.
+/// Newton steps on the projections of all contacts together; kept only if they reduce the residual.
 fn newton(list: &mut [Active], v: &mut [Twist], tol: f64) {
     let n = list.len();
-    // Relative velocities by impulses.
+    // Relative velocities due to impulses.
     let mut G = DMatrix::<f64>::zeros(3 * n, 3 * n);
     for (j, b) in list.iter().enumerate() {
         for (body, columns) in &b.columns {
@@ -104,7 +104,7 @@ fn newton(list: &mut [Active], v: &mut [Twist], tol: f64) {
         for (i, a) in list.iter().enumerate() {
             equations(a, &three(&u, i), i, &G, &mut J, &mut F);
         }
-        // Contacts may depend on each other: then the smallest step.
+        // Contacts may depend on each other: then the step of least norm is used.
         let top = J.amax();
         let lu = J.clone().lu();
         let regular = lu.u().diagonal().iter().all(|x| x.abs() > DEPENDENT * top);
@@ -117,7 +117,7 @@ fn newton(list: &mut [Active], v: &mut [Twist], tol: f64) {
         for (i, a) in list.iter_mut().enumerate() {
             a.P = a.inside(&three(&P, i));
         }
-        // The residual is measured at impulses that the contacts can have.
+        // The residual is evaluated at admissible impulses.
         P = stacked(list, |a| a.P);
         u = &free + &G * &P;
         let now = residual(list, &u);
@@ -144,7 +144,7 @@ fn stacked(list: &[Active], f: impl Fn(&Active) -> Vector3<f64>) -> DVector<f64>
     x
 }
 
-/// Equations of one contact and their derivatives by all impulses: open, sticking or sliding, as its projection has it.
+/// Equations of one contact and their derivatives with respect to all impulses: open, sticking or sliding, according to its projection.
 fn equations(a: &Active, u: &Vector3<f64>, i: usize, G: &DMatrix<f64>, J: &mut DMatrix<f64>, F: &mut DVector<f64>) {
     let row = 3 * i;
     let normal = a.P.x - (u.x - a.target.x) / a.push().max(f64::MIN_POSITIVE);

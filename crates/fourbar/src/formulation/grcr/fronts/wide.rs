@@ -1,8 +1,8 @@
 //! Wide trees without loops: independent limbs are processed in parallel, inward and outward.
 //!
-//! Nodes are numbered depth first, so that a limb is a range of nodes and of columns, and what it reads and writes are parts of the
-//! same lists that nothing else touches. Which limbs there are follows from the tree alone, and what they hand on is added up in the
-//! order of one thread: the bits are the same for any number of threads, and those of the recursion without limbs.
+//! Nodes are numbered depth first, so that a limb is a range of nodes and of columns, and uses parts of the common lists that no other limb
+//! uses. The limbs depend only on the tree, and their contributions are added in the order of a single thread: the results are bitwise the
+//! same for any number of threads, and the same as those of the recursion without limbs.
 
 use super::{Fronts, Run, eliminate_plain};
 use crate::formulation::grcr::articulated::{self, Articulated, Column};
@@ -12,24 +12,24 @@ use crate::formulation::grcr::spatial::Six;
 use crate::formulation::grcr::tree::Tree;
 use std::ops::Range;
 
-/// Smaller trees are done before other threads have begun.
+/// Smaller trees are finished before other threads have started.
 const FEWEST: usize = 1024;
-/// A limb has at most this part of all nodes.
+/// Reciprocal of the largest fraction of all nodes in one limb.
 const PARTS: usize = 16;
-/// Limbs of together so few nodes are one task.
+/// Limbs with at most this many nodes together form one task.
 const TASK: usize = 256;
 
-/// A subtree that is worked on by itself.
+/// A subtree that is processed separately.
 #[derive(Clone, Debug)]
 pub(super) struct Limb {
     pub nodes: Range<usize>,
     columns: Range<usize>,
     runs: Range<usize>,
-    /// Acceleration of the node that it hangs on. Written outward.
+    /// Acceleration of its parent node. Written outward.
     base: Six,
 }
 
-/// What the nodes near the ground consist of, in the order of the nodes.
+/// Items of the list of nodes near the ground, in the order of the nodes.
 #[derive(Clone, Debug)]
 pub(super) enum Step {
     Run(usize),
@@ -86,7 +86,7 @@ pub(super) fn lay_out(tree: &Tree, runs: &[Run], ranges: Vec<Range<usize>>) -> (
     (limbs, steps)
 }
 
-/// Two tasks, at the same time where there are threads.
+/// Two tasks, at the same time if threads are available.
 fn both<A: Send, B: Send>(a: impl FnOnce() -> A + Send, b: impl FnOnce() -> B + Send) -> (A, B) {
     #[cfg(feature = "parallel")]
     return rayon::join(a, b);
@@ -94,7 +94,7 @@ fn both<A: Send, B: Send>(a: impl FnOnce() -> A + Send, b: impl FnOnce() -> B + 
     return (a(), b());
 }
 
-/// Where a list of limbs is divided into two tasks; `None` where it is one.
+/// Where a list of limbs is divided into two tasks; `None` if it is a single task.
 fn middle(limbs: &[Limb]) -> Option<usize> {
     let all: usize = limbs.iter().map(|l| l.nodes.len()).sum();
     if limbs.len() < 2 || all <= TASK {
@@ -108,7 +108,7 @@ fn middle(limbs: &[Limb]) -> Option<usize> {
     Some(at.unwrap_or(0).clamp(1, limbs.len() - 1))
 }
 
-/// What all tasks read.
+/// Data read by all tasks.
 struct Shared<'a> {
     tree: &'a Tree,
     roles: &'a [Role],
@@ -117,7 +117,7 @@ struct Shared<'a> {
     bodies: &'a [Body],
 }
 
-/// What an inward task writes: lists from a node and a column on.
+/// Data written by an inward task: parts of lists that start at a node and a column.
 struct Inward<'a> {
     node: usize,
     column: usize,
@@ -125,7 +125,7 @@ struct Inward<'a> {
     columns: &'a mut [Column],
 }
 
-/// What a node hands to the one before it.
+/// Contribution of a node to the preceding one.
 struct Carried {
     value: (Articulated, Six),
     to: usize,
@@ -138,7 +138,7 @@ impl Carried {
 }
 
 impl Shared<'_> {
-    /// One run inward; what it hands on goes to the parent, or stays with its node where that is the root of a limb.
+    /// One run inward; its contribution goes to the parent, or stays with its node if that is the root of a limb.
     fn inward(&self, i: usize, root: usize, w: &mut Inward<'_>, carried: &mut Carried) -> Option<usize> {
         let Run { nodes, hinges } = self.runs[i].clone();
         let (k, last) = (nodes.start, nodes.end - 1);
@@ -203,12 +203,12 @@ impl Shared<'_> {
     }
 }
 
-/// The lower of two columns that may be there.
+/// The lower of two optional columns.
 fn first_of(a: Option<usize>, b: Option<usize>) -> Option<usize> {
     [a, b].into_iter().flatten().min()
 }
 
-/// What an outward task writes.
+/// Data written by an outward task.
 struct Outward<'a> {
     node: usize,
     column: usize,
@@ -217,7 +217,7 @@ struct Outward<'a> {
     effort: &'a mut [f64],
 }
 
-/// One run outward, from the acceleration of what it hangs on.
+/// One run outward, from the acceleration of its parent.
 fn outward(tree: &Tree, roles: &[Role], run: &Run, done: &[Column], base: &Six, w: &mut Outward<'_>) {
     let k = run.nodes.start;
     let link = &tree.links[k];
@@ -265,7 +265,7 @@ fn limbs_outward(tree: &Tree, roles: &[Role], runs: &[Run], done: &[Column], lim
 }
 
 impl Fronts {
-    /// Inward over limbs and then over what they hang on.
+    /// Inward over limbs and then over the nodes near the ground.
     pub(super) fn inward_wide(&mut self, tree: &Tree, schedule: &Schedule) {
         let Self { limbs, steps, runs, bodies, collected, columns, collects, .. } = self;
         let shared = Shared { tree, roles: &schedule.roles, runs, collects, bodies };
@@ -283,7 +283,7 @@ impl Fronts {
         });
     }
 
-    /// Outward over what the limbs hang on, and then over limbs.
+    /// Outward over the nodes near the ground, and then over limbs.
     pub(super) fn outward_wide(&mut self, tree: &Tree, schedule: &Schedule, udot: &mut [f64]) {
         let Self { limbs, steps, runs, columns, a_hat, effort, .. } = self;
         for step in steps.iter() {
@@ -299,12 +299,12 @@ impl Fronts {
         limbs_outward(tree, &schedule.roles, runs, columns, limbs, Outward { node: 0, column: 0, a_hat, udot, effort });
     }
 
-    /// How many limbs are worked on by themselves.
+    /// Number of limbs that are processed separately.
     pub fn limbs(&self) -> usize {
         self.limbs.len()
     }
 
-    /// Works on one node after the other, regardless of the tree.
+    /// Processes all nodes in sequence, regardless of the tree.
     pub fn one_by_one(&mut self) {
         self.limbs.clear();
         self.steps.clear();

@@ -1,18 +1,19 @@
-//! The state-space form of rA: as many coordinates as there are freedoms, and independent velocities, by a basis of the null space of the
-//! constraint Jacobian; explicit methods integrate them. \[Kissel21, section 6\] names it as future work.
+//! The state-space form of rA: as many coordinates as freedoms, and independent velocities, by a basis of the null space of the constraint
+//! Jacobian; they are integrated by explicit methods. \[Kissel21, section 6\] names it as future work.
 //!
-//! At a base pose `q_0` on the constraints, with the metric `W` of the masses and `N` such that `Phi_q N = 0`, `N^T W N = I`, a pose nearby is
+//! At a base pose `q_0` on the constraints, with the metric `W` of the masses and `N` such that `Phi_q N = 0`, `N^T W N = I`, a pose nearby
+//! is
 //!
 //! ```text
 //! q = q_0 o exp(delta)     N^T W delta = eta     Phi(q, t) = 0
 //! ```
 //!
-//! so `eta` are its local coordinates and `u = eta_dot` the independent velocities: every state is one of the mechanism, in positions and in
-//! velocities, and nothing drifts. Velocities follow from `v = T(delta) delta_dot`, `Phi_q v = nu`; accelerations from the index-1 equations
-//! of rA, and `u_dot = N^T W delta_ddot` from them. Where a pose has come far from the base, it becomes the base.
+//! so `eta` are its local coordinates and `u = eta_dot` the independent velocities: every state satisfies the constraints, in positions and
+//! in velocities, without drift. Velocities follow from `v = T(delta) delta_dot`, `Phi_q v = nu`; accelerations from the index-1 equations
+//! of rA, and `u_dot = N^T W delta_ddot` from them. A pose that is far from the base becomes the new base.
 //!
-//! Poses are found by Newton's method with the matrix at `q_0 o exp(N eta)`, made again for every state: what a state means depends on
-//! nothing but itself and its base, and a run continues from a checkpoint with the same bits.
+//! Poses are found by Newton's method with the matrix at `q_0 o exp(N eta)`, computed anew for every state: a state depends only on its
+//! numbers and its base, and a run continues from a checkpoint with bitwise the same results.
 
 mod system;
 
@@ -34,54 +35,55 @@ use fourbar_math::factor::DenseLu;
 use fourbar_math::so3;
 use nalgebra::{Matrix3, Vector3};
 
-/// Residuals below this share of the extent, or of the speed, are rounding.
+/// Residuals below this fraction of the extent, or of the speed, are rounding.
 const CLOSED: f64 = 1e-13;
-/// Corrections of a pose or of its velocities, at most.
+/// Maximum number of corrections of a pose or of its velocities.
 const CORRECTIONS: usize = 30;
-/// A correction that leaves more than this share requires a new matrix, and with a new one more than that is no convergence.
+/// A correction that leaves more than this fraction requires a new matrix; with a new matrix, more than the second value means no
+/// convergence.
 const SLOW: f64 = 0.2;
 const STANDING: f64 = 0.9;
 /// A pose this far from its base, in characteristic lengths or radians, becomes the base.
 const FAR: f64 = 0.4;
 /// Beyond this rotation from the base a pose is rejected, radians.
 const FARTHEST: f64 = 2.5;
-/// Pivots of the local coordinates below this: the fields of the base say nothing of the motions at the pose.
+/// For pivots of the local coordinates below this, the fields of the base do not determine the motions at the pose.
 const LOST: f64 = 1e-6;
 
-/// A pose with a basis of the motions that the constraints leave.
+/// A pose with a basis of the motions permitted by the constraints.
 struct Base {
     q: Vec<Pose>,
-    /// One field of increments after the other.
+    /// Fields of increments, one after the other.
     N: Vec<Twist>,
-    /// Which base it is.
+    /// Number of the base.
     number: f64,
 }
 
-/// The constraints and local coordinates as they change at a pose; the factor of the constraints is in the equations.
+/// Linearised constraints and local coordinates at a pose; the factor of the constraints is in the equations.
 struct Linear {
-    /// For every field of the base the motion beside it that the constraints leave.
+    /// For every field of the base the nearest motion permitted by the constraints.
     Z: Vec<Twist>,
-    /// From increments of bodies to increments of `delta`, the rotations.
+    /// Rotational part of the map from increments of bodies to increments of `delta`.
     inverse: Vec<Matrix3<f64>>,
     /// `N^T W T^-1 Z`.
     entries: Vec<f64>,
     K: DenseLu,
 }
 
-/// The mechanism in its own coordinates.
+/// The mechanism in local coordinates.
 pub(super) struct StateSpace<'m> {
     equations: Equations<'m>,
     freedoms: usize,
-    /// The base of the states now, and the one before, which the inside of the last step belongs to.
+    /// The base of the present states, and the one before, to which the interior of the last step may belong.
     bases: [Base; 2],
     linear: Linear,
     /// The metric: masses and inertias.
     metric: Vec<(f64, Matrix3<f64>)>,
-    /// The pose against its base, its rate, and a correction.
+    /// The pose relative to its base, its rate, and a correction.
     delta: Vec<Twist>,
     rate: Vec<Twist>,
     correction: Vec<Twist>,
-    /// What local coordinates miss.
+    /// Residual of the local coordinates.
     missed: Vec<f64>,
     q: Vec<Pose>,
     v: Vec<Twist>,
@@ -98,7 +100,7 @@ pub(super) struct StateSpace<'m> {
     watched: bool,
     worked: bool,
     tau: f64,
-    /// Bases so far.
+    /// Number of bases so far.
     changes: usize,
     flagged: usize,
 }
@@ -132,7 +134,7 @@ pub(super) fn start<'m>(
     first_order::start(system, structure.model, study, integrator, at.t)
 }
 
-/// What accelerations of rotation vectors do not see of angular accelerations: `d(T(psi))/dt psi_dot`.
+/// Difference between the rate of the angular velocity and `T` times the second derivative of the rotation vector: `d(T(psi))/dt psi_dot`.
 fn tangent_rate(psi: &Vector3<f64>, rate: &Vector3<f64>) -> Vector3<f64> {
     // T = I - b psi~ + c psi~ psi~, with b and c as series of the square: 1/2 - s/24 + ..., 1/6 - s/120 + ...
     let (s, s_dot) = (psi.norm_squared(), 2.0 * psi.dot(rate));
@@ -167,7 +169,7 @@ fn dot(metric: &[(f64, Matrix3<f64>)], a: &[Twist], b: &[Twist]) -> f64 {
     metric.iter().zip(a.iter().zip(b)).skip(1).map(|((m, J), (a, b))| m * a.v.dot(&b.v) + a.w.dot(&(J * b.w))).sum()
 }
 
-/// The sum of fields of one body with these weights.
+/// The weighted sum of the fields of one body.
 fn combined(fields: &[Twist], n: usize, b: usize, c: &[f64]) -> Twist {
     c.iter().enumerate().fold(Twist::zero(), |s, (k, c)| s.plus(&fields[k * n + b].scaled(*c)))
 }
@@ -215,7 +217,7 @@ impl<'m> StateSpace<'m> {
             flagged: 0,
             equations,
         };
-        // Any fields will do to begin with: what the constraints leave of them spans all motions.
+        // Any fields are suitable at first: their projections onto the constraints span all motions.
         let mut random = Random(1);
         for (k, d) in new.bases[0].N.iter_mut().enumerate() {
             let (m, J) = &new.metric[k % n];
@@ -227,7 +229,7 @@ impl<'m> StateSpace<'m> {
         new
     }
 
-    /// Makes the fields in the first base, whatever they are, a basis of the motions that the constraints leave at its pose.
+    /// Turns arbitrary fields in the first base into a basis of the motions permitted by the constraints at its pose.
     fn make_basis(&mut self) {
         let (n, metric) = (self.q.len(), &self.metric);
         let e = &mut self.equations;
@@ -238,7 +240,7 @@ impl<'m> StateSpace<'m> {
             let (done, rest) = base.N.split_at_mut(k * n);
             let own = &mut rest[..n];
             own[0] = Twist::zero();
-            // Three times: further ones take what rounding and compliance left.
+            // Three times, to remove errors from rounding and compliance.
             for _ in 0..3 {
                 e.set.multiply(&e.G, own, &mut e.p.x);
                 e.normal_part();
@@ -255,7 +257,7 @@ impl<'m> StateSpace<'m> {
         }
     }
 
-    /// Constraints and local coordinates as they change at the pose in `q`, which is `delta` from its base.
+    /// Linearises constraints and local coordinates at the pose in `q`, which is `delta` from its base.
     fn linearise(&mut self, t: f64, base: usize) -> Result<(), Box<Diagnostic>> {
         let (n, f) = (self.q.len(), self.freedoms);
         let (e, linear, N) = (&mut self.equations, &mut self.linear, &self.bases[base].N);
@@ -287,8 +289,7 @@ impl<'m> StateSpace<'m> {
         if linear.K.factor_whole(|i, k| entries[i * f + k]) > LOST { Ok(()) } else { Err(not_closed(t)) }
     }
 
-    /// The increment of the bodies that takes the residual of the rows, in `x`, to zero and changes local coordinates by what is missed;
-    /// into `correction`.
+    /// The increment of the bodies that cancels the residual of the rows, in `x`, and that of the local coordinates; into `correction`.
     fn correct(&mut self, base: usize) {
         let (n, e, linear) = (self.q.len(), &mut self.equations, &mut self.linear);
         e.normal_part();
@@ -307,7 +308,7 @@ impl<'m> StateSpace<'m> {
         }
     }
 
-    /// Which of the two bases a state belongs to.
+    /// Which of the two bases belongs to a state.
     fn base_of(&self, number: f64) -> usize {
         usize::from(number != self.bases[0].number)
     }
@@ -320,7 +321,7 @@ impl<'m> StateSpace<'m> {
         }
         let (mut last, mut fresh) = (f64::INFINITY, true);
         for k in 0..CORRECTIONS {
-            // Not greater: what is not a number counts as too far.
+            // Not greater: NaN counts as too far.
             if !self.delta.iter().all(|d| d.w.norm_squared() < FARTHEST * FARTHEST) {
                 break;
             }
@@ -333,7 +334,7 @@ impl<'m> StateSpace<'m> {
             let extent = self.q[1..].iter().fold(L, |m, q| m.max(q.r.amax()));
             self.equations.constraints(&self.q, &self.turns, t);
             let gap = largest(&self.equations.Phi);
-            // Rounding does not get smaller: what stands still far below any tolerance is closed.
+            // Rounding errors do not decrease: a stagnating residual far below any tolerance counts as closed.
             if gap <= CLOSED * extent || (k > 1 && gap > 0.5 * last && gap <= 1e3 * CLOSED * extent) {
                 return Ok(());
             }
@@ -350,7 +351,8 @@ impl<'m> StateSpace<'m> {
             self.missed.fill(0.0);
             self.correct(base);
             for b in 1..n {
-                // In terms of the base a correction of the pose goes through the tangent operator of the matrix: coordinates stay exactly.
+                // In terms of the base, a correction of the pose is mapped by the tangent operator of the matrix, so that the coordinates
+                // are met exactly.
                 let d = &self.correction[b];
                 self.delta[b] = self.delta[b].plus(&Twist { v: d.v, w: self.linear.inverse[b] * d.w });
             }
@@ -358,7 +360,7 @@ impl<'m> StateSpace<'m> {
         Err(not_closed(t))
     }
 
-    /// The velocities of independent ones at the pose in `q` and `delta`, into `v` and `rate`.
+    /// The velocities for given independent ones at the pose in `q` and `delta`, into `v` and `rate`.
     fn speed(&mut self, t: f64, base: usize, u: &[f64]) -> Result<(), Box<Diagnostic>> {
         let (n, L) = (self.q.len(), self.equations.model.length);
         self.equations.jacobian(&self.q);
@@ -396,7 +398,7 @@ impl<'m> StateSpace<'m> {
         Err(not_closed(t))
     }
 
-    /// Takes a state over: inputs and states, pose and velocities. Gives its base.
+    /// Reads a state: inputs and states, pose and velocities. Returns its base.
     fn unpack(&mut self, t: f64, y: &[f64]) -> Result<usize, Box<Diagnostic>> {
         let (z, y) = y.split_at(self.carried.len());
         self.equations.z.copy_from_slice(z);
@@ -410,7 +412,7 @@ impl<'m> StateSpace<'m> {
 
     /// Accelerations, multipliers and power at the state in `q`, `v`.
     fn solve(&mut self, t: f64, polish: bool) -> Result<f64, Box<Diagnostic>> {
-        // From nothing: what an evaluation gives must not depend on the one before.
+        // Starts from zero: an evaluation must not depend on the preceding one.
         self.a.fill(Twist::zero());
         self.equations.accelerate((&self.q, &self.v, &self.turns, t), None, polish, &mut self.a, &mut self.lambda);
         if !self.a.iter().map(|a| a.v.sum() + a.w.sum()).sum::<f64>().is_finite() {
@@ -419,7 +421,7 @@ impl<'m> StateSpace<'m> {
         Ok(if self.worked { self.equations.power(&self.q, &self.v, &self.lambda, &self.turns, t) } else { 0.0 })
     }
 
-    /// Makes the pose in `q` the base of the states to come, and writes the state again.
+    /// Makes the pose in `q` the base of the following states, and rewrites the state.
     fn rebase(&mut self, y: &mut [f64]) {
         let n = self.q.len();
         self.bases.swap(0, 1);
@@ -429,7 +431,7 @@ impl<'m> StateSpace<'m> {
         for q in &mut new.q[1..] {
             q.A = so3::orthonormalise(&q.A);
         }
-        // The old fields, carried along by the change of the pose, are nearly the new ones.
+        // The old fields, transformed by the change of the pose, are nearly the new ones.
         for (k, (new, old)) in new.N.iter_mut().zip(&old.N).enumerate() {
             let d = &self.delta[k % n];
             *new = Twist { v: old.v, w: so3::tangent(&d.w) * old.w };

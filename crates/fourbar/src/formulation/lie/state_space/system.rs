@@ -58,7 +58,7 @@ impl System for StateSpace<'_> {
         }
         let (n, count) = (self.q.len(), self.freedoms);
         f[..count].copy_from_slice(&y[self.carried.len() + 1 + count..][..count]);
-        // The rate of the rate takes the place of the accelerations.
+        // The second derivative takes the place of the accelerations.
         for b in 1..n {
             let (psi, rate) = (&self.delta[b].w, &self.rate[b].w);
             self.a[b].w = so3::tangent_inv(psi) * (self.a[b].w - tangent_rate(psi, rate));
@@ -82,7 +82,7 @@ impl System for StateSpace<'_> {
         let carried = self.equations.model.length * self.carried.error(y, z, self.tau);
         let (eta, u) = d[..2 * self.freedoms].split_at(self.freedoms);
         let (places, speeds) = (self.size_of(eta), self.tau * self.size_of(u));
-        // Not max: what is not a number must count.
+        // Not max: NaN must be preserved.
         [speeds, carried].iter().fold(places, |most, x| if *x > most || x.is_nan() { *x } else { most })
     }
 
