@@ -120,7 +120,7 @@ impl Builder<'_> {
         }
     }
 
-    /// A limit that is a spring beyond it.
+    /// A limit with a spring beyond it.
     fn springy(
         &mut self,
         model: &mut Model,
@@ -208,7 +208,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Refuses to enable what another action removes.
+    /// Rejects actions that enable an element that another action removes.
     fn removed_for_good(&mut self) {
         let spec = self.spec;
         let actions = || spec.events.iter().flat_map(|(name, e)| e.actions.iter().enumerate().map(move |(k, a)| (name, k, a)));
@@ -226,7 +226,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Adds an action; `false` where it was refused.
+    /// Adds an action; `false` if it was rejected.
     fn action(&mut self, model: &Model, path: &str, event: &str, action: &ActionSpec, out: &mut Vec<Action>) -> bool {
         let joint_of = |name: &str| model.joints.iter().position(|j| j.name == name);
         match action {
