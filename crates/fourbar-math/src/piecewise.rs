@@ -255,8 +255,8 @@ impl Piecewise {
         }
     }
 
-    /// The part that contains `x`, between which the function may have kinks: 0 before the first point, 1 between the points, 2 beyond the
-    /// last; `None` if it is periodic.
+    /// The part that contains `x`: 0 before the first point, 1 between the points, 2 beyond the last; parts may join with kinks. `None` if
+    /// it is periodic.
     pub fn part(&self, x: f64) -> Option<i64> {
         let [first, last] = self.range();
         self.period.is_none().then(|| i64::from(x >= first) + i64::from(x >= last))

@@ -89,7 +89,7 @@ impl Rows {
     }
 }
 
-/// What a constraint belongs to.
+/// The element to which a constraint belongs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Owner {
     /// A joint, by its index in the model.
@@ -261,7 +261,7 @@ impl Layout {
         &self.blocks[self.block_start[c]..self.block_start[c + 1]]
     }
 
-    /// The constraint a row belongs to.
+    /// The constraint to which a row belongs.
     pub fn constraint_of_row(&self, row: usize) -> usize {
         self.row_start.partition_point(|&s| s <= row) - 1
     }

@@ -24,7 +24,7 @@ pub enum Follows {
     Turn,
     /// A length that is smooth in the poses of the bodies, m.
     Way,
-    /// A distance between surfaces or several points, m: its rate is bounded by theirs, but it may have kinks.
+    /// A distance between surfaces or several points, m: its rate is bounded by their speeds, but it may have kinks.
     Surface,
     /// It may jump, for example where the nearest part of a shape changes.
     Jumps,
@@ -132,7 +132,7 @@ pub struct OnCurve {
     pub s_j: V,
     /// The path.
     pub path: Path,
-    /// What is measured.
+    /// The measure.
     pub what: Measure,
     /// Index of the counted value that stores its last length, on closed curves.
     pub memory: usize,

@@ -1,4 +1,4 @@
-//! Changes of a mechanism during a run: events with their actions, and limits of joint coordinates.
+//! Changes of a mechanism during a run: events with their actions, and limits of joints and contacts.
 //!
 //! Between two events a mechanism is smooth: formulations receive a model in one mode, which [`Model::in_mode`] derives from the mechanism
 //! of the file.
@@ -28,15 +28,15 @@ pub struct Event {
     pub direction: Direction,
     /// Whether it happens once only.
     pub once: bool,
-    /// How far the expression must have returned before it can happen again, in its own unit.
+    /// How far the expression must return before the event can happen again, in the unit of the expression.
     pub rearm: f64,
     /// The event that must have happened before.
     pub after: Option<usize>,
-    /// What is done, in order.
+    /// Its actions, in order.
     pub actions: Vec<Action>,
 }
 
-/// What an event does.
+/// An action of an event.
 #[derive(Clone, Debug)]
 pub enum Action {
     /// A joint is activated or deactivated.
@@ -58,12 +58,12 @@ pub enum Action {
 /// A bound that a mechanism may touch but not pass.
 #[derive(Clone, Debug)]
 pub struct Limit {
-    /// Name in results: that of the joint with `min`, `max`, `speed_min` or `speed_max`; that of a contact, with the number of its spot
-    /// where it has several.
+    /// Name in results: that of the joint with `min`, `max`, `speed_min` or `speed_max`; that of a contact, with the number of its spot if
+    /// it has several.
     pub name: String,
     /// The joint; unused for a contact.
     pub joint: usize,
-    /// What is bounded.
+    /// The bounded quantity.
     pub of: Bounded,
     /// The bound: m, rad, m/s or rad/s.
     pub bound: f64,
@@ -100,8 +100,8 @@ impl SpotOf {
 pub enum Doing {
     /// There is no friction.
     Glides,
-    /// They slide on each other: direction of the slip of the first body where it began, axes of the second, and the slip below which
-    /// there is none, m/s.
+    /// They slide on each other: initial direction of the slip of the first body, in axes of the second, and the slip below which they
+    /// count as at rest, m/s.
     Slides([f64; 3], f64),
     /// They stick: a direction on the second body from which the tangential directions are constructed.
     Sticks([f64; 3]),
@@ -118,7 +118,7 @@ pub struct Touching {
     pub doing: Doing,
 }
 
-/// What a limit bounds.
+/// The quantity that a limit bounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bounded {
     /// A coordinate of the joint.
@@ -174,7 +174,7 @@ pub struct Mode {
     pub forces: Vec<bool>,
     /// Directions in which sticking friction slides, by force; zero elsewhere.
     pub slides: Vec<f64>,
-    /// Coordinates that are held: behind the drives of the file, in this order.
+    /// Held coordinates, appended to the drives of the file in this order.
     pub held: Vec<Held>,
     /// Piecewise elements, with their active pieces.
     pub pieces: Vec<(Switching, Vec<i64>)>,
@@ -346,8 +346,8 @@ impl Model {
         });
     }
 
-    /// The mechanism in one mode: joints that do not act are open, drives and forces that do not act are omitted, coordinates that are
-    /// held are drives behind the others, and spots that are closed are rolling elements and friction behind the others.
+    /// The mechanism in one mode: inactive joints are open, inactive drives and forces are omitted; held coordinates are appended as
+    /// drives, and closed spots as rolling elements and friction.
     pub fn in_mode(&self, mode: &Mode) -> Model {
         let mut model = self.clone();
         model.events.clear();

@@ -37,7 +37,7 @@ impl Called {
     }
 }
 
-/// As text with the variables `x0`, `x1` and so on, which reads back to the same program; with the tables it calls, where it calls any.
+/// As text with the variables `x0`, `x1` and so on, which reads back to the same program; with the tables it calls, if any.
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
 enum Saved {

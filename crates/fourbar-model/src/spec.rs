@@ -24,7 +24,7 @@ pub type V3 = [f64; 3];
 
 /// A whole mechanism.
 ///
-/// With serde it is written in its own structure, which is not the format of files: `fourbar_io::write_model` writes that.
+/// Its serde form is its own structure, not the file format, which `fourbar_io::write_model` writes.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ModelSpec {
@@ -66,7 +66,7 @@ pub struct ModelSpec {
     pub plots: Vec<PlotSpec>,
     /// The body that the camera of a page follows.
     pub follow: Option<String>,
-    /// What to compute by default.
+    /// The default study.
     pub study: StudySpec,
     /// Functions given by points, which expressions call by name. The expressions contain the functions they call; this list stores the
     /// points.
@@ -242,7 +242,7 @@ pub enum JointSpec {
         from: Place,
         /// Point on the moving body.
         to: Place,
-        /// Length; as drawn where omitted.
+        /// Length; omitted: as drawn.
         length: Option<f64>,
     },
     /// Keeps the angle between two directions.
@@ -251,7 +251,7 @@ pub enum JointSpec {
         bodies: [String; 2],
         /// Direction on the base and on the moving body.
         axes: [At; 2],
-        /// Angle; as drawn where omitted.
+        /// Angle; omitted: as drawn.
         angle: Option<f64>,
     },
     /// A point of the moving body follows a curve of the base.
@@ -264,7 +264,7 @@ pub enum JointSpec {
         at: At,
         /// Radius of the follower: the point keeps this distance from the curve.
         radius: f64,
-        /// The side of the curve on which the follower runs; as drawn where omitted.
+        /// The side of the curve on which the follower runs; omitted: as drawn.
         side: Option<Side>,
     },
     /// Coordinate of the second joint = ratio x coordinate of the first + as drawn.
@@ -497,7 +497,7 @@ pub enum ForceFrame {
 pub struct StateExpr {
     /// The expression.
     pub expr: Expr,
-    /// What its variables mean.
+    /// The meaning of its variables.
     pub variables: Vec<StateVariable>,
 }
 
@@ -508,7 +508,7 @@ impl StateExpr {
     }
 }
 
-/// What a variable of a [`StateExpr`] reads.
+/// The quantity read by a variable of a [`StateExpr`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum StateVariable {
     /// Time, written `t`.
@@ -548,7 +548,7 @@ impl std::fmt::Display for StateVariable {
     }
 }
 
-/// What `run` computes.
+/// The settings of `run`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct StudySpec {

@@ -17,7 +17,7 @@ pub struct Loop {
 /// Structure of a mechanism's joints.
 #[derive(Clone, Debug)]
 pub struct Topology {
-    /// Groups of bodies joined with each other; the first holds the ground.
+    /// Groups of connected bodies; the first contains the ground.
     pub components: Vec<Vec<BodyId>>,
     /// For each body, the joint towards the ground (or the root of its component).
     pub parent_joint: Vec<Option<usize>>,
@@ -93,7 +93,7 @@ impl Topology {
     }
 }
 
-/// The common normal of a mechanism all of whose joints keep their bodies in parallel planes.
+/// The common normal of a mechanism whose joints all keep their bodies in parallel planes.
 fn planar_normal(model: &Model, joined: bool) -> Option<Vector3<f64>> {
     let axis = |k: usize| {
         let j = &model.joints[k];

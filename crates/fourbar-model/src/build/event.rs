@@ -91,7 +91,7 @@ impl Builder<'_> {
                 let help = if distance { "give the length" } else { "the plane goes through `at`: write `min: 0` or `max: 0`" };
                 return refuse(self, format!("the limit {} of joint `{name}` cannot be met", number(bound)), help);
             }
-            // The row of the joint holds the limit.
+            // The row of the joint enforces the limit.
             let j = &mut model.joints[joint];
             if let crate::joint::JointKind::Distance(d) = &mut j.kind {
                 if self.spec.joints.iter().any(|(n, s)| *n == name && matches!(s, JointSpec::Distance { length: Some(_), .. }))

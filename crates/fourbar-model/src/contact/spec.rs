@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 /// A contact as specified: its partners and its law.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ContactSpec {
-    /// What may touch what.
+    /// The partners of a contact.
     pub partners: Partners,
     /// Ratio of the separation speed to the approach speed, 0 to 1.
     pub restitution: Option<f64>,
@@ -49,7 +49,7 @@ impl ContactSpec {
     }
 }
 
-/// What may touch what.
+/// The partners of a contact.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Partners {
     /// One side and another; sides with several bodies touch in all pairs.

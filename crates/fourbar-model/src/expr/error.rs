@@ -7,7 +7,7 @@ use std::ops::Range;
 /// An error in the text of an expression.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExprError {
-    /// What is wrong.
+    /// The kind of error.
     pub kind: ExprErrorKind,
     /// The bytes of the text concerned.
     pub range: Range<usize>,

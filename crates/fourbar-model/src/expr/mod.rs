@@ -47,7 +47,7 @@ const SMALL_STACK: usize = 8;
 /// Largest number of operations of an expression after the functions it names are inserted.
 pub const MAX_OPERATIONS: usize = 20_000;
 
-/// What a name in an expression represents.
+/// The meaning of a name in an expression.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Symbol {
     /// A number whose dimension is not known.

@@ -349,7 +349,7 @@ pub(super) fn power_of_wrench<S: Scalar, E: Element>(element: &E, model: &Model,
 /// State of an element that acts on only one side of a bound: a contact, a stop, a rope.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Side {
-    /// How far it is from acting, m or rad; negative where it acts.
+    /// Distance from the start of action, m or rad; negative where it acts.
     pub gap: f64,
     /// Rate of the gap.
     pub rate: f64,

@@ -73,7 +73,7 @@ macro_rules! forces {
         }
 
         impl Force {
-            /// Its friction element if it sticks, otherwise `None`.
+            /// Its friction element if it can stick, otherwise `None`.
             pub fn sticks(&self) -> Option<&Friction> {
                 match self {
                     Force::Friction(f) if f.stick => Some(f),
@@ -278,11 +278,11 @@ pub enum Law {
 pub struct StateLaw {
     /// The expression.
     pub expr: Expr,
-    /// What its variables read.
+    /// The quantities read by its variables.
     pub variables: Vec<Variable>,
 }
 
-/// What a variable of an expression reads.
+/// The quantity read by a variable of an expression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Variable {
     /// Time.

@@ -51,7 +51,7 @@ pub struct EventSpec {
     pub rearm: Option<f64>,
     /// The event that must have happened before.
     pub after: Option<String>,
-    /// What is done.
+    /// Its actions, in order.
     pub actions: Vec<ActionSpec>,
 }
 
@@ -67,7 +67,7 @@ pub enum Direction {
     Falling,
 }
 
-/// What an event does.
+/// An action of an event.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum ActionSpec {
     /// A joint, drive or force acts again.
