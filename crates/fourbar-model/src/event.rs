@@ -294,7 +294,7 @@ impl Limit {
 }
 
 impl Model {
-    /// Whether anything can happen during the run that is reported: events, limits, rigid contacts, friction that sticks, drives and forces that may
+    /// Whether reported events can occur during the run: from events, limits, rigid contacts, sticking friction, drives and forces that may
     /// jump.
     pub fn has_events(&self) -> bool {
         !self.events.is_empty()

@@ -113,8 +113,8 @@ pub struct Bare {
     pub coordinate: Coordinate,
     /// Its value in time.
     pub value: TimeFunction,
-    /// An equivalent coordinate with its value: the one with the smaller value is used, because a dot
-    /// product of directions does not determine a small change of their angle where it is one.
+    /// An equivalent coordinate with its value: the one with the smaller value is used, because a dot product of directions does not
+    /// determine a small change of their angle where it equals one.
     pub other: Option<(Coordinate, TimeFunction)>,
 }
 

@@ -470,7 +470,7 @@ mod tests {
         assert!(noise.at(2.0)[0].abs() < 2.0);
     }
 
-    /// An acceleration `u cos(t)` whose `u` changes at 0.7 and 1.3 and grows at a rate in the end, against its closed form.
+    /// An acceleration `u cos(t)` whose `u` changes at 0.7 and 1.3 and finally grows at a constant rate, against its closed form.
     #[test]
     fn an_acceleration_is_integrated_twice_through_changes_of_an_input() {
         let expr = Expr::parse("u*cos(t)", &mut |n| match n {

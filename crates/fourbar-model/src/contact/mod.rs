@@ -59,7 +59,7 @@ impl Spots {
         }
     }
 
-    /// The least gap at some poses, m, or `reach` where balls among each other are farther apart.
+    /// The smallest gap at some poses, m, or `reach` where balls among each other are farther apart.
     pub fn least_gap(&self, reach: f64, pose: &impl Fn(usize) -> PoseOf<f64>) -> f64 {
         let mut least = f64::INFINITY;
         self.near(reach, pose, &mut |s| least = least.min(s.touch(&pose(s.bodies[0]), &pose(s.bodies[1])).gap));

@@ -177,8 +177,8 @@ impl Contact {
         list
     }
 
-    /// Gap (the least), normal force (the sum), force along the surface on the second body, slip at the most loaded spot, and state: 0 open,
-    /// 1 sliding, 2 sticking.
+    /// Gap (smallest), normal force (sum), force along the surface on the second body, slip at the most loaded spot, and state: 0 open, 1
+    /// sliding, 2 sticking.
     pub fn values(&self, x: &Plain<'_>) -> Values {
         let mut gap = f64::INFINITY;
         let (mut sum, mut along, mut most, mut slip, mut state) = (0.0, Vector3::zeros(), 0.0, 0.0, 0.0);

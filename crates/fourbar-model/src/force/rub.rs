@@ -1,4 +1,4 @@
-//! Dry friction at a spot of a rigid contact that slides: `coulomb` times the normal force, against the slip.
+//! Dry friction at a spot of a rigid contact that slides: `mu` times the normal force, against the slip.
 //!
 //! It exists only between two events, while its spot is closed. The force follows the direction of the slip; where the slip reaches zero
 //! and would reverse, the force keeps its direction, so that it is smooth in a step that ends there.

@@ -73,7 +73,7 @@ impl Stop {
         (self.effort_at(y, rate), rate)
     }
 
-    /// The depth of `of` at the two bounds that exist, with their numbers.
+    /// The values of `of` at the existing bounds, from their number and depth.
     fn at_bounds<S: Scalar>(&self, y: S, of: impl Fn(usize, S) -> S) -> [S; 2] {
         std::array::from_fn(|k| {
             let bound = self.bounds[k];
