@@ -1,11 +1,11 @@
 //! Sparse Cholesky factorisation of a symmetric positive definite matrix of small dense blocks.
 //!
-//! Nodes are constraints with 1 to 6 rows (any size works). The pattern and the elimination order (minimum degree,
-//! weighted by block size) are fixed once; factoring and solving allocate nothing. Pivots are kept relative to the
-//! diagonal they started from, so that the caller can determine which rows depend on others.
+//! Nodes are constraints with 1 to 6 rows (any size works). The pattern and the elimination order (minimum degree, weighted by block size)
+//! are fixed once; factoring and solving allocate nothing. Pivots are stored relative to the original diagonal, so that the caller can
+//! identify dependent rows.
 //!
-//! Some nodes may represent terms of the matrix instead: `S + B B^T` is factored as `[S, B; B^T, -1]` where `B B^T` would fill it up. Their
-//! pivots are negative definite, everything else is done alike.
+//! Some nodes may instead represent terms of the matrix: `S + B B^T` is factored as `[S, B; B^T, -1]` where `B B^T` would cause much fill.
+//! Their pivots are negative definite; otherwise they are treated alike.
 
 mod pattern;
 mod substitution;
@@ -27,11 +27,11 @@ pub struct BlockSolver {
     reference: Vec<f64>,
     /// Reciprocal diagonal of the factor; written by `factor`.
     inverse_diagonal: Vec<f64>,
-    /// Pivot over original diagonal, by caller's row; written by `factor`.
+    /// Ratio of pivot to original diagonal, by caller's row; written by `factor`.
     pivots: Vec<f64>,
 }
 
-/// A pivot this small against its diagonal is rounding; the row is then omitted from the solution.
+/// A pivot this small relative to its diagonal is rounding; the row is then omitted from the solution.
 const TINY: f64 = 1e-15;
 
 impl BlockSolver {
@@ -53,8 +53,8 @@ impl BlockSolver {
         &self.pattern
     }
 
-    /// Sets all values to zero and gives them for filling, addressed through [`BlockPattern::block`].
-    /// Of diagonal blocks only the lower triangle is read.
+    /// Sets all values to zero and returns them for filling, addressed through [`BlockPattern::block`]. Of diagonal blocks only the lower
+    /// triangle is read.
     pub fn clear(&mut self) -> &mut [f64] {
         self.a.fill(0.0);
         &mut self.a
@@ -171,7 +171,7 @@ impl BlockSolver {
                 }
             }
         }
-        // Trailing blocks (b, a) lose X_b X_a^T. Column k lies before all of them in storage.
+        // X_b X_a^T is subtracted from the trailing blocks (b, a). Column k is stored before all of them.
         let end = if range.is_empty() { d } else { p.offset[range.end - 1] + p.size[p.below[range.end - 1] as usize] * K };
         let (left, right) = self.a.split_at_mut(end);
         for a in range.clone() {
@@ -197,7 +197,7 @@ impl BlockSolver {
         self.trailing(k, update_any);
     }
 
-    /// The same for nodes with negative pivots: those of the column with its sign changed, which then adds to the blocks after it.
+    /// The same for nodes with negative pivots: the column is factored with its sign changed, and then added to the blocks after it.
     fn column_negative(&mut self, k: usize) {
         let p = &self.pattern;
         let last = p.start[k + 1];
@@ -249,7 +249,7 @@ impl BlockSolver {
         }
     }
 
-    /// What a column does to the blocks after it, `change(T, X_b, X_a, rows of X_a, columns of both)`.
+    /// Updates the blocks after a column, `change(T, X_b, X_a, rows of X_a, columns of both)`.
     fn trailing(&mut self, k: usize, change: fn(&mut [f64], &[f64], &[f64], usize, usize)) {
         let p = &self.pattern;
         let (d, m) = (p.diagonal[k], p.size[k]);
@@ -272,8 +272,8 @@ impl BlockSolver {
         self.factor_beside(&[]);
     }
 
-    /// The same where nodes with negative pivots represent a part of the matrix, with the diagonal of that part, by caller's row: pivots
-    /// are relative to the whole diagonal.
+    /// The same if nodes with negative pivots represent a part of the matrix; `diagonal` is the diagonal of that part, by caller's row, and
+    /// pivots are relative to the whole diagonal.
     pub fn factor_beside(&mut self, diagonal: &[f64]) {
         let p = &self.pattern;
         for k in 0..p.size.len() {

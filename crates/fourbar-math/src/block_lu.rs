@@ -1,7 +1,7 @@
 //! Sparse LU factorisation of an unsymmetric matrix of small dense blocks with a symmetric pattern.
 //!
-//! Pivoting happens inside the diagonal blocks only; the caller's order of elimination keeps them regular (a joint after
-//! all its bodies). Pattern and order are fixed once; factoring and solving allocate nothing.
+//! Pivoting is restricted to the diagonal blocks; the caller's elimination order keeps them regular (a joint after all its bodies). Pattern
+//! and order are fixed once; factoring and solving allocate nothing.
 
 use crate::order::eliminate;
 use nalgebra::ComplexField;
@@ -10,7 +10,7 @@ use std::sync::Arc;
 /// Largest block that can be a pivot.
 const LARGEST: usize = 12;
 
-/// Where the blocks of a matrix and of its factors are stored, and in which order they are eliminated.
+/// Storage of the blocks of a matrix and of its factors, and their elimination order.
 #[derive(Clone, Debug)]
 pub struct LuPattern {
     /// Size of each node, in elimination order.
@@ -39,7 +39,7 @@ pub struct LuPattern {
 #[derive(Clone, Debug)]
 pub struct BlockLu<T = f64> {
     pattern: Arc<LuPattern>,
-    /// Matrix before, factors after; diagonal blocks hold inverses.
+    /// Matrix before, factors after factorisation; diagonal blocks then contain inverses.
     a: Vec<T>,
     x: Vec<T>,
     scratch: Vec<T>,
@@ -124,12 +124,12 @@ impl LuPattern {
         }
     }
 
-    /// Where the block of two coupled nodes is stored, row-major: rows of `a`, columns of `b`.
+    /// Offset of the block of two coupled nodes, row-major: rows of `a`, columns of `b`.
     pub fn block(&self, a: usize, b: usize) -> usize {
         self.locate(self.position[a], self.position[b])
     }
 
-    /// How many values a matrix on it has.
+    /// Number of values of a matrix on it.
     pub fn values(&self) -> usize {
         self.values
     }
@@ -146,12 +146,12 @@ impl<T: ComplexField<RealField = f64> + Copy> BlockLu<T> {
         }
     }
 
-    /// Where the block of two coupled nodes is stored, row-major: rows of `a`, columns of `b`.
+    /// Offset of the block of two coupled nodes, row-major: rows of `a`, columns of `b`.
     pub fn block(&self, a: usize, b: usize) -> usize {
         self.pattern.block(a, b)
     }
 
-    /// Sets all values to zero and gives them for filling.
+    /// Sets all values to zero and returns them for filling.
     pub fn clear(&mut self) -> &mut [T] {
         self.a.fill(T::zero());
         &mut self.a
@@ -179,7 +179,7 @@ impl<T: ComplexField<RealField = f64> + Copy> BlockLu<T> {
         rows
     }
 
-    /// Factors in place; `false` where a diagonal block is singular.
+    /// Factors in place; `false` if a diagonal block is singular.
     pub fn factor(&mut self) -> bool {
         let Self { pattern: p, a, scratch, .. } = self;
         for k in 0..p.size.len() {
@@ -251,8 +251,8 @@ impl<T: ComplexField<RealField = f64> + Copy> BlockLu<T> {
     }
 }
 
-/// Calls a kernel with the width of its rows as a constant where it is a usual one: loops of known length are unrolled, and their sums stay in
-/// registers. Other widths are handed over as a number.
+/// Calls a kernel with the row width as a constant for common widths: loops of known length are unrolled, and their sums stay in registers.
+/// Other widths are passed as an argument.
 macro_rules! by_width {
     ($width:expr, $fixed:ident, $any:ident, $($argument:expr),*) => {
         match $width {
@@ -316,7 +316,7 @@ fn subtract_any<T: ComplexField + Copy>(A: &[T], B: &[T], m: usize, C: &mut [T],
 
 /// Inverse of a small matrix in place by Gauss-Jordan with row pivoting.
 fn invert<T: ComplexField<RealField = f64> + Copy>(a: &mut [T], m: usize, scratch: &mut [T]) -> bool {
-    // Of known sizes the loops are unrolled.
+    // Loops of known length are unrolled.
     match m {
         6 => invert_any(a, 6, scratch),
         5 => invert_any(a, 5, scratch),
@@ -422,7 +422,7 @@ mod tests {
         lu.solve(&mut x);
         let exact = A.clone().lu().solve(&b).expect("regular");
         assert!((DVector::from_vec(x) - exact).amax() < 1e-11);
-        // As above, with complex numbers: every entry turned by its own angle.
+        // As above, with complex numbers: every entry is rotated by a different angle.
         let turn = |i: usize, j: usize| Complex::from_polar(1.0, 0.3 * ((7 * i + 3 * j) % 11) as f64);
         let Z = DMatrix::from_fn(total, total, |i, j| turn(i, j) * A[(i, j)]);
         let a = turned.clear();

@@ -15,15 +15,15 @@ pub struct RankReport {
     pub null: DMatrix<f64>,
 }
 
-/// Off-diagonal products of what should be orthogonal, as shares of the largest singular value squared, that rounding leaves.
+/// Off-diagonal products of orthogonal vectors due to rounding, relative to the square of the largest singular value.
 const ORTHOGONAL: f64 = 2e-15;
-/// Sweeps of rotations, at most.
+/// Largest number of sweeps of rotations.
 const SWEEPS: usize = 60;
 
 /// Singular values and vectors; `None` for a matrix with entries that are not finite, on which the iteration would never end.
 ///
-/// Where many singular values are equal, as in the rows of hinges, the iteration may end with vectors that are wrong in the second digit. That
-/// is searched for, and such vectors are put right by rotations of pairs of columns.
+/// If many singular values are equal, as in the rows of hinges, the iteration may return vectors that are wrong in the second digit. This
+/// is checked, and such vectors are corrected by rotations of pairs of columns.
 pub fn svd(A: DMatrix<f64>, left: bool, right: bool) -> Option<SVD<f64, Dyn, Dyn>> {
     if !A.iter().all(|x| x.is_finite()) {
         return None;
@@ -32,7 +32,7 @@ pub fn svd(A: DMatrix<f64>, left: bool, right: bool) -> Option<SVD<f64, Dyn, Dyn
     if fits(&A, &found) { Some(found) } else { Some(rotated(&A, left, right)) }
 }
 
-/// Whether the vectors that were found are those of the matrix: it maps them onto orthogonal ones of the right lengths.
+/// Whether the vectors found are singular vectors of the matrix, which maps them to orthogonal vectors of the right lengths.
 fn fits(A: &DMatrix<f64>, found: &SVD<f64, Dyn, Dyn>) -> bool {
     let s = &found.singular_values;
     let top = s.iter().fold(0.0_f64, |m, x| m.max(*x));
@@ -51,7 +51,7 @@ fn fits(A: &DMatrix<f64>, found: &SVD<f64, Dyn, Dyn>) -> bool {
     right && left
 }
 
-/// Singular values and vectors by rotations of pairs of columns (Hestenes), beginning with what the iteration found.
+/// Singular values and vectors by rotations of pairs of columns (Hestenes), starting from the result of the iteration.
 fn rotated(A: &DMatrix<f64>, left: bool, right: bool) -> SVD<f64, Dyn, Dyn> {
     let wide = A.nrows() < A.ncols();
     let near = A.clone().svd(wide, !wide);
@@ -125,7 +125,7 @@ pub fn rank(A: &DMatrix<f64>, tolerance: f64) -> RankReport {
     if A.nrows() == 0 || n == 0 {
         return RankReport { rank: 0, smallest: 1.0, largest_dropped: 0.0, null: DMatrix::identity(n, n) };
     }
-    // Square or tall matrices give all right singular vectors.
+    // Only square or tall matrices yield all right singular vectors.
     let tall = if A.nrows() < n { A.clone().resize(n, n, 0.0) } else { A.clone() };
     let Some(svd) = svd(tall, false, true) else {
         return RankReport { rank: 0, smallest: 1.0, largest_dropped: 0.0, null: DMatrix::identity(n, n) };
@@ -145,12 +145,12 @@ pub fn rank(A: &DMatrix<f64>, tolerance: f64) -> RankReport {
     }
 }
 
-/// Rank alone, as [`rank`] counts it, without a null space.
+/// The rank as in [`rank`], without a null space.
 pub fn rank_alone(A: &DMatrix<f64>, tolerance: f64) -> usize {
     if A.is_empty() || !A.iter().all(|x| x.is_finite()) {
         return 0;
     }
-    // Singular values are found in fewer operations where there are fewer columns.
+    // Singular values take fewer operations if there are fewer columns.
     let s = if A.nrows() < A.ncols() { A.transpose().singular_values() } else { A.singular_values() };
     let top = s.max().max(f64::MIN_POSITIVE);
     s.iter().filter(|s| **s > tolerance * top).count()
@@ -224,7 +224,7 @@ mod tests {
             let r = rank(&A, 1e-8);
             assert!((&A * &r.null).amax() < 1e-12, "{case}");
         }
-        // What it is there for: the day this fails the rotations can go.
+        // The error that the rotations correct: if this assertion fails one day, they can be removed.
         assert!(worst > 1e-6, "{worst:e}");
     }
 

@@ -1,8 +1,8 @@
 //! Elementary functions of plain numbers, from one library on every target.
 //!
-//! The functions of the standard library come from the system, so that they differ in last digits from one system to the next and in
-//! browsers. These are the same code everywhere: a mechanism moves by the same bits on a desk and in a page. Square roots, absolute
-//! values and rounding are exact in the standard library and stay there. The crates of the engine use nothing else; a lint holds them to it.
+//! The functions of the standard library come from the system, so their last digits differ between systems and in browsers. These functions
+//! are the same code everywhere: results are identical to the bit on every platform. Square roots, absolute values and rounding are exact
+//! in the standard library and are used from there. The crates of the engine use no other functions; a lint enforces this.
 
 /// Sine.
 pub fn sin(x: f64) -> f64 {
@@ -49,7 +49,7 @@ pub fn exp2(x: f64) -> f64 {
     libm::exp2(x)
 }
 
-/// Exponential less 1, exact where it is small.
+/// Exponential minus 1, accurate where it is small.
 pub fn exp_m1(x: f64) -> f64 {
     libm::expm1(x)
 }
@@ -59,7 +59,7 @@ pub fn ln(x: f64) -> f64 {
     libm::log(x)
 }
 
-/// Natural logarithm of `1 + x`, exact where it is small.
+/// Natural logarithm of `1 + x`, accurate where it is small.
 pub fn ln_1p(x: f64) -> f64 {
     libm::log1p(x)
 }
@@ -94,7 +94,7 @@ pub fn tanh(x: f64) -> f64 {
     libm::tanh(x)
 }
 
-/// Length of the vector (`x`, `y`), without overflow on the way.
+/// Length of the vector (`x`, `y`), without intermediate overflow.
 pub fn hypot(x: f64, y: f64) -> f64 {
     libm::hypot(x, y)
 }

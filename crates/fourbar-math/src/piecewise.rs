@@ -3,7 +3,7 @@
 use crate::Scalar;
 use std::sync::Arc;
 
-/// A function made of cubics between breakpoints. The first and the last piece continue beyond the ends, unless it is periodic.
+/// A piecewise cubic function between breakpoints. The first and the last piece continue beyond the ends, unless it is periodic.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Piecewise {
     /// Breakpoints, rising; one more than there are pieces.
@@ -14,7 +14,7 @@ pub struct Piecewise {
     period: Option<f64>,
 }
 
-/// What a spline does at its two ends.
+/// Boundary conditions of a spline at its two ends.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Ends {
     /// The second derivative vanishes.
@@ -34,25 +34,25 @@ pub enum Beyond {
     Hold,
 }
 
-/// Why there is no spline through some points.
+/// The reason for which there is no spline through some points.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum SplineError {
     /// There are fewer points than this.
     TooFew(usize),
     /// The abscissa of this point (counted from zero) is not beyond the one before it.
     NotRising(usize),
-    /// This point is not finite, or the pieces beside it are too steep to be numbers.
+    /// This point is not finite, or the adjacent pieces are so steep that coefficients overflow.
     NotFinite(usize),
     /// The last value of a periodic function is not the first one.
     NotClosed,
 }
 
-/// Values of a periodic function at its two ends may differ by this share of its range: rounding of the author's digits.
+/// Values of a periodic function at its two ends may differ by this fraction of its range, because of rounded input.
 const CLOSED: f64 = 1e-9;
 
 impl Piecewise {
-    /// The spline through the points `(x[k], y[k])`: first and second derivative go through every point without a jump. A periodic one
-    /// repeats, and `beyond` does not matter.
+    /// The spline through the points `(x[k], y[k])`: first and second derivatives are continuous. A periodic one repeats, and `beyond` does
+    /// not matter.
     pub fn spline(x: &[f64], y: &[f64], ends: Ends, beyond: Beyond) -> Result<Self, SplineError> {
         let n = checked(x, y, if ends == Ends::Periodic { 4 } else { 3 })?;
         let mut y = y[..n].to_vec();
@@ -79,10 +79,10 @@ impl Piecewise {
         if ends == Ends::Periodic {
             return Ok(Self { x: x[..n].into(), pieces: pieces.into(), period: Some(x[n - 1] - x[0]) });
         }
-        // Two more pieces carry the function beyond its ends.
+        // Two more pieces continue the function beyond its ends.
         let [first, last] = [pieces[0][1], pieces[n - 2][1] + h[n - 2] * (2.0 * pieces[n - 2][2] + 3.0 * h[n - 2] * pieces[n - 2][3])];
         let [left, right] = if beyond == Beyond::Hold { [0.0; 2] } else { [first, last] };
-        // Far enough to be another number, however close together the points are.
+        // Far enough to differ in floating point, however close together the points are.
         let reach = |x: f64| (x.abs() * 1e-6).max(h.iter().sum());
         let mut breaks = Vec::with_capacity(n + 2);
         breaks.push(x[0] - reach(x[0]));
@@ -104,8 +104,8 @@ impl Piecewise {
         Self::of_points(&x[..n], pieces)
     }
 
-    /// Cubics through the points whose slope at a point is the parabola's through it and its neighbours; the first and the last one go
-    /// on beyond the points.
+    /// Cubics through the points; the slope at a point is that of the parabola through it and its neighbours. The first and the last piece
+    /// continue beyond the points.
     pub fn cubic(x: &[f64], y: &[f64]) -> Result<Self, SplineError> {
         let n = checked(x, y, 2)?;
         let secant = |k: usize| (y[k + 1] - y[k]) / (x[k + 1] - x[k]);
@@ -128,7 +128,7 @@ impl Piecewise {
         Self::of_points(&x[..n], pieces)
     }
 
-    /// Pieces between points, if all of them are numbers.
+    /// Pieces between points, if all coefficients are finite.
     fn of_points(x: &[f64], pieces: Vec<[f64; 4]>) -> Result<Self, SplineError> {
         match pieces.iter().position(|p| p.iter().any(|c| !c.is_finite())) {
             Some(k) => Err(SplineError::NotFinite(k)),
@@ -136,8 +136,8 @@ impl Piecewise {
         }
     }
 
-    /// A function from its parts, as [`Piecewise::breakpoints`], [`Piecewise::pieces`] and [`Piecewise::period`] give them; `None` if
-    /// they do not fit together.
+    /// A function from its parts, as returned by [`Piecewise::breakpoints`], [`Piecewise::pieces`] and [`Piecewise::period`]; `None` if
+    /// they are inconsistent.
     pub fn from_pieces(x: &[f64], pieces: &[[f64; 4]], period: Option<f64>) -> Option<Self> {
         let rising = x.windows(2).all(|w| w[0] < w[1]);
         let finite = x.iter().chain(pieces.iter().flatten()).chain(&period).all(|x| x.is_finite());
@@ -166,7 +166,7 @@ impl Piecewise {
         if self.period.is_some() { [self.x[0], self.x[n - 1]] } else { [self.x[1], self.x[n - 2]] }
     }
 
-    /// The piece that holds `x`, and the periods before it; a breakpoint belongs to the piece on its right.
+    /// The piece that contains `x`, and the number of periods before it; a breakpoint belongs to the piece on its right.
     fn locate(&self, x: f64) -> (usize, f64) {
         let (turns, shift) = self.period.map_or((0.0, 0.0), |p| {
             let turns = ((x - self.x[0]) / p).floor();
@@ -177,14 +177,14 @@ impl Piecewise {
         (self.x[1..n - 1].partition_point(|b| *b <= local), turns)
     }
 
-    /// The piece that holds `x`, and its left breakpoint there.
+    /// The piece that contains `x`, and its left breakpoint in that period.
     fn find(&self, x: f64) -> (usize, f64) {
         let (k, turns) = self.locate(x);
         (k, self.x[k] + self.period.map_or(0.0, |p| p * turns))
     }
 
-    /// Number of the piece that holds `x`; a breakpoint belongs to the piece on its right. Pieces of a function that repeats are counted
-    /// on and on in both directions.
+    /// Number of the piece that contains `x`; a breakpoint belongs to the piece on its right. Pieces of a periodic function are numbered
+    /// without limit in both directions.
     pub fn piece(&self, x: f64) -> i64 {
         let (k, turns) = self.locate(x);
         (turns as i64).saturating_mul(self.pieces.len() as i64).saturating_add(k as i64)
@@ -205,7 +205,7 @@ impl Piecewise {
         }
     }
 
-    /// Breakpoints on the left and on the right of a piece, where it ends there.
+    /// Breakpoints on the left and on the right of a piece, if it ends there.
     pub fn limits(&self, piece: i64) -> [Option<f64>; 2] {
         let n = self.pieces.len() as i64;
         let there = |k: i64| (self.period.is_some() || (1..n).contains(&k)).then(|| self.of_piece(k).0);
@@ -235,7 +235,7 @@ impl Piecewise {
         b + z * (2.0 * c + z * 3.0 * d)
     }
 
-    /// The nearest place beyond `x`, upwards or downwards, where one piece ends and another begins.
+    /// The next breakpoint above or below `x` at which one piece ends and another begins.
     pub fn next_seam(&self, x: f64, up: bool) -> Option<f64> {
         let (k, from) = self.find(x);
         let shift = from - self.x[k];
@@ -248,22 +248,22 @@ impl Piecewise {
             k.wrapping_sub(1)
         };
         match self.period {
-            // Below the first breakpoint comes the last but one of the turn before.
+            // Below the first breakpoint comes the last but one of the previous period.
             Some(p) if place == usize::MAX => Some(self.x[n - 1] + shift - p),
             Some(_) => Some(self.x[place] + shift),
             None => (1..n).contains(&place).then(|| self.x[place]),
         }
     }
 
-    /// Which of the parts that need not fit together holds `x`: 0 before the first point, 1 between the points, 2 beyond the last;
-    /// `None` if it repeats.
+    /// The part that contains `x`: 0 before the first point, 1 between the points, 2 beyond the last; parts may join with kinks. `None` if
+    /// it is periodic.
     pub fn part(&self, x: f64) -> Option<i64> {
         let [first, last] = self.range();
         self.period.is_none().then(|| i64::from(x >= first) + i64::from(x >= last))
     }
 }
 
-/// Number of points, if there are enough of them, all are numbers, and they rise.
+/// Number of points, if there are enough, all are finite, and x is rising.
 fn checked(x: &[f64], y: &[f64], least: usize) -> Result<usize, SplineError> {
     let n = x.len().min(y.len());
     if n < least {
@@ -281,15 +281,15 @@ fn checked(x: &[f64], y: &[f64], least: usize) -> Result<usize, SplineError> {
 /// Second derivatives of a spline at its points, from the lengths of its pieces and their mean slopes.
 fn second_derivatives(h: &[f64], secant: &[f64], ends: Ends) -> Vec<f64> {
     let n = h.len() + 1;
-    // Row k: lower m[k-1] + diagonal m[k] + upper m[k+1] = right; diagonally dominant, so nothing is exchanged.
+    // Row k: lower m[k-1] + diagonal m[k] + upper m[k+1] = right; diagonally dominant, so no pivoting is needed.
     let inner = |k: usize| (h[k - 1], 2.0 * (h[k - 1] + h[k]), h[k], 6.0 * (secant[k] - secant[k - 1]));
     let mut rows: Vec<(f64, f64, f64, f64)> = Vec::with_capacity(n);
     match ends {
         Ends::Periodic => {
             let last = n - 2;
             let (a, b) = (h[last], h[0]);
-            // The unknowns are those of all points but the last; the first row reaches round to the last one and back. What reaches
-            // round is a matrix of rank one, u v^T, taken off and put back by the formula of Sherman and Morrison.
+            // The unknowns are those of all points but the last; the first and the last row are coupled. This cyclic coupling is a matrix
+            // of rank one, u v^T, which is treated by the Sherman-Morrison formula.
             let corner = a;
             let gamma = -2.0 * (a + b);
             rows.push((0.0, 2.0 * (a + b) - gamma, b, 6.0 * (secant[0] - secant[last])));
@@ -321,7 +321,7 @@ fn second_derivatives(h: &[f64], secant: &[f64], ends: Ends) -> Vec<f64> {
     }
 }
 
-/// Solves rows of three for a right-hand side; the first row has no lower, the last no upper neighbour.
+/// Solves a tridiagonal system; the first row has no lower, the last no upper neighbour.
 fn tridiagonal(rows: &[(f64, f64, f64, f64)], mut right: Vec<f64>) -> Vec<f64> {
     let n = rows.len();
     let mut upper = vec![0.0; n];

@@ -1,4 +1,4 @@
-//! Ranges of values: a scalar that encloses all that an expression can be while its variables vary within bounds.
+//! Intervals: a scalar that encloses all values of an expression whose variables vary within bounds.
 //!
 //! Bounds are not rounded outwards: they serve searches, not proofs.
 
@@ -9,7 +9,7 @@ use num_traits::{One, Zero};
 use std::f64::consts::{FRAC_PI_2, PI};
 use std::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Sub, SubAssign};
 
-/// Tables are followed over at most this many pieces; beyond, nothing is known.
+/// Tables are evaluated over at most this many pieces; for more, the range is unbounded.
 const PIECES: i64 = 512;
 
 /// All numbers from `low` to `high`.
@@ -22,15 +22,15 @@ pub struct Range {
 }
 
 impl Range {
-    /// Everything.
+    /// All numbers.
     pub const ALL: Self = Self { low: f64::NEG_INFINITY, high: f64::INFINITY };
 
-    /// From `low` to `high`; what is not a number may be anything.
+    /// From `low` to `high`; unbounded if a bound is NaN.
     pub fn new(low: f64, high: f64) -> Self {
         if low.is_nan() || high.is_nan() { Self::ALL } else { Self { low, high } }
     }
 
-    /// Around some values.
+    /// The smallest range around some values.
     pub fn around(values: &[f64]) -> Self {
         let mut r = Self { low: f64::INFINITY, high: f64::NEG_INFINITY };
         for x in values {
@@ -42,7 +42,7 @@ impl Range {
         r
     }
 
-    /// Around two ranges.
+    /// The smallest range around two ranges.
     pub fn with(self, other: Self) -> Self {
         Self { low: self.low.min(other.low), high: self.high.max(other.high) }
     }
@@ -64,13 +64,13 @@ impl Range {
         Self::new(f(self.high), f(self.low))
     }
 
-    /// A cosine, whose crests are at whole turns.
+    /// The cosine, whose maxima are at whole turns.
     fn cosine(self) -> Self {
         if self.width().is_nan() || self.width() >= 2.0 * PI {
             return Self { low: -1.0, high: 1.0 };
         }
         let ends = [elementary::cos(self.low), elementary::cos(self.high)];
-        // Whether a whole number of turns behind `from` lies inside.
+        // Whether `from` plus a whole number of turns lies inside.
         let inside = |from: f64| ((self.high - from) / (2.0 * PI)).floor() >= ((self.low - from) / (2.0 * PI)).ceil();
         let range = Self::around(&ends);
         Self { low: if inside(PI) { -1.0 } else { range.low }, high: if inside(0.0) { 1.0 } else { range.high } }

@@ -1,11 +1,11 @@
 //! Coefficients of elementary functions from their differential equations.
 //!
 //! A series y of a function of a series x follows from sums of products of coefficients, all but the newest of which are known. The sums
-//! are formed by the caller, who knows how the coefficients lie in storage: [`Taylor`](crate::Taylor) numbers of fixed order, or the rows
-//! of a recorded program of any order in `fourbar-dae`. What is made of them is here. A weighted sum of x and z is the sum of
-//! `j x_j z_(m-j)` over j = 1..=m.
+//! are formed by the caller, which determines the storage of the coefficients: [`Taylor`](crate::Taylor) numbers of fixed order, or the
+//! rows of a recorded program of any order in `fourbar-dae`. This module computes the coefficients from the sums. A weighted sum of x and z
+//! is the sum of `j x_j z_(m-j)` over j = 1..=m.
 
-/// Coefficient `m` of y with `y' = z x'`: the exponential with z = y, one of a pair of functions with the other one as z.
+/// Coefficient `m` of y with `y' = z x'`: the exponential with z = y, or one of a pair of functions with the other one as z.
 #[inline(always)]
 pub fn along(weighted_xz: f64, m: usize) -> f64 {
     weighted_xz / m as f64
@@ -18,21 +18,21 @@ pub fn sin_cos(weighted_x_sin: f64, weighted_x_cos: f64, m: usize) -> (f64, f64)
     (along(weighted_x_cos, m), along(0.0 - weighted_x_sin, m))
 }
 
-/// Coefficient `m` of y with `b y' = x'`, the weighted sum of y and b being formed with a zero for the coefficient sought: the logarithm
-/// with b = x, the inverse tangent with b = 1 + x^2.
+/// Coefficient `m` of y with `b y' = x'`, where the weighted sum of y and b contains a zero for the unknown coefficient: the logarithm with
+/// b = x, the inverse tangent with b = 1 + x^2.
 #[inline(always)]
 pub fn against(x: f64, weighted_yb: f64, b_0: f64, m: usize) -> f64 {
     (x - weighted_yb / m as f64) / b_0
 }
 
-/// Coefficient `m` of the angle y of the point (u, v), `r y' = u v' - v u'` with r = u^2 + v^2. `turn` is the weighted sum of v and u less
-/// that of u and v; the weighted sum of y and r is formed with a zero for the coefficient sought.
+/// Coefficient `m` of the angle y of the point (u, v), `r y' = u v' - v u'` with r = u^2 + v^2. `turn` is the weighted sum of v and u minus
+/// that of u and v; the weighted sum of y and r contains a zero for the unknown coefficient.
 #[inline(always)]
 pub fn atan2(turn: f64, weighted_yr: f64, r_0: f64, m: usize) -> f64 {
     (turn - weighted_yr) / (m as f64 * r_0)
 }
 
-/// Coefficient of the square root y of x: `rest` is the coefficient of x less the products of known coefficients of y.
+/// Coefficient of the square root y of x: `rest` is the coefficient of x minus the products of known coefficients of y.
 #[inline(always)]
 pub fn sqrt(rest: f64, y_0: f64) -> f64 {
     rest / (2.0 * y_0)

@@ -6,19 +6,19 @@
 
 /// Trees of more nodes are not examined: 200 conditions up to this order, 486 up to the next.
 pub const HIGHEST: usize = 8;
-/// A condition holds where it is met to this share of the sum of its terms.
+/// A condition holds if its error is at most this fraction of the sum of its terms.
 const HOLDS: f64 = 1e-10;
 
-/// What the conditions say of a method.
+/// The result of the order conditions of a method.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Order {
-    /// The order, at most [`HIGHEST`]; zero if the weights do not add up to one.
+    /// The order, at most [`HIGHEST`]; zero if the sum of the weights is not one.
     pub order: usize,
-    /// How many conditions hold up to that order.
+    /// Number of conditions that hold up to that order.
     pub conditions: usize,
-    /// The largest error of those, relative to the terms of the condition.
+    /// The largest error of these conditions, relative to the terms of the condition.
     pub error: f64,
-    /// The largest error of the conditions of the next order; `None` if that is not examined.
+    /// The largest error of the conditions of the next order; `None` if that order is not examined.
     pub next: Option<f64>,
 }
 
@@ -29,7 +29,7 @@ struct Tree {
     gamma: f64,
 }
 
-/// The order of the method with the matrix `a`, by rows of as many numbers as there are stages, and the weights `b`.
+/// The order of the method with the square matrix `a`, by rows, and the weights `b`.
 pub fn order(a: &[Vec<f64>], b: &[f64]) -> Order {
     let mut known: Vec<Vec<Tree>> = Vec::new();
     let mut found = Order { order: 0, conditions: 0, error: 0.0, next: None };
@@ -49,7 +49,7 @@ pub fn order(a: &[Vec<f64>], b: &[f64]) -> Order {
             let sum: f64 = b.iter().zip(&g).map(|(b, g)| b * g).sum();
             let terms: f64 = b.iter().zip(&size).map(|(b, g)| (b * g).abs()).sum::<f64>().max(1.0 / gamma);
             let error = (sum - 1.0 / gamma).abs() / terms;
-            // What is not a number must not be lost in a maximum.
+            // A NaN must not be lost in a maximum.
             worst = if error.is_nan() { f64::INFINITY } else { worst.max(error) };
             let times = |x: &[f64], sign: fn(f64) -> f64| -> Vec<f64> {
                 a.iter().map(|row| row.iter().zip(x).map(|(a, x)| sign(*a) * x).sum()).collect()
@@ -90,7 +90,7 @@ mod tests {
 
     #[test]
     fn the_number_of_conditions_is_that_of_rooted_trees() {
-        // Gauss-Legendre with four stages has order eight, implicit as it is: 1 + 1 + 2 + 4 + 9 + 20 + 48 + 115 conditions.
+        // The (implicit) Gauss-Legendre method with four stages has order eight: 1 + 1 + 2 + 4 + 9 + 20 + 48 + 115 conditions.
         let (x, w) = gauss_4();
         let c: Vec<f64> = x.iter().map(|x| 0.5 * (1.0 + x)).collect();
         let b: Vec<f64> = w.iter().map(|w| 0.5 * w).collect();

@@ -1,4 +1,4 @@
-//! One scalar trait for plain numbers, for truncated Taylor series, and for scalars that record what is done to them.
+//! One scalar trait for plain numbers, truncated Taylor series, and scalars that record the operations applied to them.
 //!
 //! Mechanics written once over [`Scalar`] runs on `f64`, gives derivatives on [`Taylor`](crate::Taylor) numbers, and becomes the equations
 //! of a differential-algebraic problem on the recording scalar of `fourbar-dae`.
@@ -9,7 +9,7 @@ use num_traits::{One, Zero};
 use std::fmt::Debug;
 use std::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Sub, SubAssign};
 
-/// A number, or a number that carries its derivatives along.
+/// A number, possibly with its derivatives.
 pub trait Scalar:
     Copy
     + Debug
@@ -35,7 +35,7 @@ pub trait Scalar:
 {
     /// The constant `x`.
     fn of(x: f64) -> Self;
-    /// The value without derivatives. A scalar that records has the value at the start it is recorded around, if there is one.
+    /// The value without derivatives. The value of a recording scalar is that at the start of the recording, if there is one.
     fn value(self) -> f64;
     /// Square root.
     fn sqrt(self) -> Self;
@@ -49,11 +49,11 @@ pub trait Scalar:
     fn atan(self) -> Self;
     /// Angle of the point (x, y) = (`other`, `self`).
     fn atan2(self, other: Self) -> Self;
-    /// Power; whole constant exponents accept any base.
+    /// Power; constant integer exponents accept any base.
     fn pow(self, exponent: Self) -> Self;
     /// `p`-th derivative with respect to time, which is the variable of a series. A plain number is a constant: its derivatives vanish.
     fn diff(self, p: u32) -> Self;
-    /// First derivative with respect to time; a scalar that records expands it by the chain rule down to the variables.
+    /// First derivative with respect to time; a recording scalar expands it by the chain rule down to the variables.
     fn rate(self) -> Self {
         self.diff(1)
     }
@@ -61,7 +61,7 @@ pub trait Scalar:
     fn powf(self, exponent: f64) -> Self {
         self.pow(Self::of(exponent))
     }
-    /// Whole power, by products: defined for any base.
+    /// Integer power, by products: defined for any base.
     fn powi(self, n: i32) -> Self {
         let mut result = Self::one();
         let (mut base, mut left) = (self, n.unsigned_abs());
@@ -143,8 +143,8 @@ pub trait Scalar:
     fn min(self, other: Self) -> Self {
         (self - other).select(other, self)
     }
-    /// `a` where `self` is not negative, else `b`. Mechanics branches through this alone, never on [`Scalar::value`], so that
-    /// scalars that record what is done to them see the branch.
+    /// `a` where `self` is not negative, else `b`. The mechanics code branches only by this function, never on [`Scalar::value`], so that
+    /// recording scalars record the branch.
     fn select(self, a: Self, b: Self) -> Self {
         if self.value() >= 0.0 { a } else { b }
     }
@@ -156,7 +156,7 @@ pub trait Scalar:
     fn sign(self) -> Self {
         Self::of(if self.value() == 0.0 { 0.0 } else { self.value().signum() })
     }
-    /// The whole number below.
+    /// The largest integer not above the value.
     fn floor(self) -> Self {
         Self::of(self.value().floor())
     }

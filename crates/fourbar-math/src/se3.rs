@@ -1,13 +1,13 @@
-//! Rigid motions: exponential on SE(3), its differential and the inverse of that, to rounding for every angle.
+//! Rigid motions: exponential on SE(3), its differential and the inverse differential, accurate to rounding for every angle.
 //!
 //! A motion is a rotation `R` and a translation `p`; a screw `X = (v, w)` has a linear and an angular part, both in body axes.
 //! Increments are body-fixed, `C exp(X)`, so the differential here is the one of the left trivialisation: the body-fixed twist of
 //! `exp(X(t))` is `dexp(X) X'`, which is dexp at `-X` in [Mueller13, Eqs. (9), (14), (35)].
 //!
-//! The translation of [Mueller13, Eq. (7)] holds as printed for `|w| = 1` only; here it is `dexp_w v`, which needs no division by `w`.
-//! The coefficients of Eq. (9) lose every digit at small angles. They are the function `d(s) = (1 - p/2 cot(p/2)) / p^2` of `s = p^2`
-//! and its slope, and `d` is the sum over its poles, `2 / (4 pi^2 k^2 - s)`: positive terms, so nothing cancels. The first two
-//! poles are evaluated directly, the rest is a power series that converges past the first pole, where dexp^-1 ends.
+//! The translation of [Mueller13, Eq. (7)] holds as printed for `|w| = 1` only; here it is `dexp_w v`, which needs no division by `w`. The
+//! coefficients of Eq. (9) lose all digits at small angles. They are the function `d(s) = (1 - p/2 cot(p/2)) / p^2` of `s = p^2` and its
+//! slope, and `d` is the sum over its poles, `2 / (4 pi^2 k^2 - s)`: positive terms, so nothing cancels. The first two poles are evaluated
+//! directly, the rest is a power series that converges past the first pole, where dexp^-1 ends.
 
 use crate::elementary;
 use nalgebra::{Matrix3, Vector3};
@@ -55,7 +55,7 @@ const D: [f64; 9] = [
 /// Below this squared angle [`D`] is exact to rounding.
 const BERNOULLI: f64 = 0.25;
 
-/// What is left of the power series of `d` without its first two poles: `2 (zeta(2n) - 1 - 4^-n) / (4 pi^2)^n`, n from 1.
+/// The power series of `d` without its first two poles: `2 (zeta(2n) - 1 - 4^-n) / (4 pi^2)^n`, n from 1.
 const REST: [f64; 18] = [
     0.020007593556872226,
     2.543812068862562e-05,
@@ -138,14 +138,14 @@ fn inverse_slope(s: f64) -> f64 {
     2.0 * (x * x + y * y) + horner_slope(&REST, s)
 }
 
-/// `1 / (4 pi^2 k^2 - s)` for k = 1, 2, as a product, so that the distance from the pole keeps its digits.
+/// `1 / (4 pi^2 k^2 - s)` for k = 1, 2, as a product, so that the distance from the pole is accurate.
 #[inline]
 fn poles(s: f64) -> [f64; 2] {
     let (p, turn) = (s.sqrt(), std::f64::consts::TAU);
     [1.0 / ((turn - p) * (turn + p)), 1.0 / ((2.0 * turn - p) * (2.0 * turn + p))]
 }
 
-/// The motion of a screw: rotation and translation.
+/// The rigid motion of a screw: rotation and translation.
 #[inline]
 pub fn exp(v: &V, w: &V) -> (Matrix3<f64>, V) {
     let (a, b, c) = rotation(w.norm_squared());

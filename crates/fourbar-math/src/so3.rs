@@ -44,7 +44,7 @@ pub fn tangent_inv(psi: &Vector3<f64>) -> Matrix3<f64> {
     se3::rodrigues(psi, 0.5, d)
 }
 
-/// The rotation matrix of Euler parameters; they are normalised first, so any non-zero quadruple will do.
+/// The rotation matrix of Euler parameters; they are normalised first, so any non-zero quadruple is allowed.
 #[inline]
 pub fn from_quaternion<S: Scalar>(p: &[S; 4]) -> Matrix3<S> {
     let [w, x, y, z] = *p;
@@ -85,7 +85,7 @@ pub fn from_zxz(eps: &[f64; 3]) -> Matrix3<f64> {
     exp(&(Vector3::z() * f)) * exp(&(Vector3::x() * t)) * exp(&(Vector3::z() * s))
 }
 
-/// One step of the polar iteration: removes the rounding that products of rotations collect.
+/// One step of the polar iteration: removes the rounding errors accumulated in products of rotations.
 pub fn orthonormalise(A: &Matrix3<f64>) -> Matrix3<f64> {
     A * (Matrix3::identity() * 1.5 - A.transpose() * A * 0.5)
 }

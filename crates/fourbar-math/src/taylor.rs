@@ -185,7 +185,7 @@ impl<const N: usize> Scalar for Taylor<N> {
             for j in 1..k {
                 x -= y[j] * y[k - j];
             }
-            // A constant zero has a constant root; anything else has no derivative there.
+            // A constant zero has a constant root; other series have no derivative there.
             y[k] = if x == 0.0 { 0.0 } else { recurrence::sqrt(x, y[0]) };
         }
         Self { c: y }
@@ -219,7 +219,7 @@ impl<const N: usize> Scalar for Taylor<N> {
         self.integrate(elementary::atan(self.c[0]), slope::atan(self))
     }
     fn atan2(self, other: Self) -> Self {
-        // The branch comes from the values, the derivatives from whichever ratio is below one.
+        // The branch follows from the values, the derivatives from the ratio that is at most one.
         let (y, x) = (self, other);
         let value = elementary::atan2(y.c[0], x.c[0]);
         let mut angle = if y.c[0].abs() <= x.c[0].abs() { (y / x).atan() } else { -(x / y).atan() };
@@ -233,7 +233,7 @@ impl<const N: usize> Scalar for Taylor<N> {
             return self.powi(n as i32);
         }
         if constant && n > 0.0 && self.c[0] == 0.0 {
-            // Of a series that begins with power p the power begins with p n; what lies behind has no derivatives there.
+            // The power of a series that begins with power p begins with power p n; derivatives from that order on do not exist there.
             let first = self.c.iter().position(|x| *x != 0.0).map_or(f64::INFINITY, |p| p as f64 * n);
             return Self { c: std::array::from_fn(|k| if (k as f64) < first { 0.0 } else { f64::NAN }) };
         }

@@ -1,11 +1,11 @@
 //! Sine and cosine of many angles at once, in a form that compilers turn into vector instructions.
 //!
-//! Reduction to a quarter turn in three parts of pi/2, then the two polynomials on `[-pi/4, pi/4]` (minimax coefficients of the kind
-//! that every mathematical library uses). The error is at most about one unit in the last place of 1.
+//! Reduction to a quarter turn in three parts of pi/2, then the two polynomials on `[-pi/4, pi/4]` (minimax coefficients as in common
+//! mathematical libraries). The error is at most about one unit in the last place of 1.
 
-/// Angles beyond this are left to the library: the first part of pi/2 has 33 bits, so its multiples are exact up to 2^20.
+/// Larger angles are evaluated by the library: the first part of pi/2 has 33 bits, so its multiples are exact up to 2^20.
 const FAR: f64 = 1e6;
-/// Adding it rounds to a whole number, which then is in the last bits.
+/// Adding it rounds to an integer, which is then in the last bits.
 const ROUND: f64 = 6_755_399_441_055_744.0;
 /// Three parts of pi/2; the first two have trailing zeros.
 const PARTS: [f64; 3] = [1.570_796_326_734_125_6, 6.077_100_506_303_966e-11, 2.022_266_248_795_950_6e-21];
@@ -44,7 +44,7 @@ pub fn near(x: f64) -> [f64; 2] {
     [signed(s, quarter), signed(c, quarter.wrapping_add(1))]
 }
 
-/// What is not a number is far too.
+/// NaN counts as far.
 #[inline(always)]
 fn is_far(x: f64) -> bool {
     let inside = x.abs() < FAR;
@@ -70,7 +70,7 @@ mod tests {
     use super::*;
     use std::f64::consts::PI;
 
-    /// The library is good to half a unit in the last place; one unit of 1 is 2.2e-16.
+    /// The library is accurate to half a unit in the last place; one unit of 1 is 2.2e-16.
     #[test]
     fn it_is_the_librarys_sine_to_the_last_place() {
         let mut angles = vec![0.0, -0.0, 1e-300, 1e-9, PI, 0.25 * PI, 999_999.9, 1e6, -1e9, 1e22];

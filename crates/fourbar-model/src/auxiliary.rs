@@ -1,8 +1,8 @@
-//! Numbers that are integrated or held during the motion: inputs, which are set externally between steps, and user-defined states,
+//! Auxiliary values that are integrated or held during the motion: inputs, which are set externally between steps, and user-defined states,
 //! whose rates are expressions (controllers, motors).
 //!
-//! All of them are one list `z`: the values of the inputs, their slopes (zero if a value is held), then the states. The rate of an
-//! input is its slope, slopes have none, and the rate of a state is its expression. Every [`crate::Configuration`] carries `z`.
+//! They form one list `z`: the values of the inputs, their slopes (zero if a value is held), then the states. The rate of an input is its
+//! slope, slopes have none, and the rate of a state is its expression. Every [`crate::Configuration`] contains `z`.
 
 use crate::force::eval::{States, law_value};
 use crate::force::{StateLaw, Variable};
@@ -31,7 +31,7 @@ impl Input {
     }
 }
 
-/// A number of the author's own that is integrated with the motion.
+/// A user-defined state that is integrated with the motion.
 #[derive(Clone, Debug)]
 pub struct Auxiliary {
     /// Name.
@@ -45,12 +45,12 @@ pub struct Auxiliary {
 }
 
 impl Model {
-    /// How many numbers are carried along: two for each input, one for each state.
+    /// Number of auxiliary values: two for each input, one for each state.
     pub fn auxiliaries(&self) -> usize {
         2 * self.inputs.len() + self.states.len()
     }
 
-    /// Place of the first state among them.
+    /// Index of the first state among them.
     pub fn first_state(&self) -> usize {
         2 * self.inputs.len()
     }
@@ -74,13 +74,13 @@ impl Model {
         }
     }
 
-    /// Whether an expression reads a state, directly.
+    /// Whether an expression reads a state directly.
     pub fn reads_state(&self, law: &StateLaw) -> bool {
         law.variables.iter().any(|v| matches!(v, Variable::Auxiliary(k) if *k >= self.first_state()))
     }
 }
 
-/// A text that lasts as long as the program: units of columns, of which there are few.
+/// A text with static lifetime, for units of columns, of which there are few.
 pub(crate) fn lasting(text: &str) -> &'static str {
     static KNOWN: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
     let mut known = KNOWN.lock().unwrap_or_else(std::sync::PoisonError::into_inner);

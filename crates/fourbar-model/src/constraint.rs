@@ -1,8 +1,8 @@
 //! Constraint rows as data, and the set of all constraints of a mechanism evaluated at once.
 //!
-//! A constraint belongs to a named element (joint, coupling, bare constraint, drive) and touches a list of bodies, two
-//! for most, up to four for gears. Its Jacobian is stored as one block per body that can move, rows by six, in the
-//! element's own order, so the pattern never changes.
+//! A constraint belongs to a named element (joint, coupling, bare constraint, drive) and acts on a list of bodies: usually two, up to four
+//! for gears. Its Jacobian is stored as one block (rows by six) per movable body, in the order of the element, so the pattern never
+//! changes.
 
 use crate::coordinate::Coordinate;
 use crate::model::BodyId;
@@ -27,7 +27,7 @@ pub enum Rows {
         /// Point on j.
         s_j: Vector3<f64>,
     },
-    /// Two directions coincide: `L (a_j - a_i)` in world axes. Redundant, but without the flipped solution.
+    /// Two directions coincide: `L (a_j - a_i)` in world axes. Redundant, but it excludes the flipped solution.
     Direction {
         /// Slots of the bodies.
         ij: [usize; 2],
@@ -38,7 +38,7 @@ pub enum Rows {
         /// Factor that makes the row a length.
         L: f64,
     },
-    /// Velocity constraints that have no position: rolling, knife edge.
+    /// Velocity constraints without a position level: rolling, knife edge.
     Rolling(Rolling),
     /// `sum c_k y_k - constant - factor f(t)`.
     Sum {
@@ -46,7 +46,7 @@ pub enum Rows {
         terms: SmallVec<[(f64, Coordinate); 1]>,
         /// Constant part.
         constant: f64,
-        /// Part that moves with time; apart, because few rows have one and all are gone through again and again.
+        /// Time-dependent part; boxed, because few rows have one and all rows are traversed often.
         driven: Option<Box<(f64, TimeFunction)>>,
     },
 }
@@ -60,7 +60,7 @@ impl Rows {
     pub fn sum(terms: &[(f64, Coordinate)], constant: f64) -> Self {
         Rows::Sum { terms: terms.iter().cloned().collect(), constant, driven: None }
     }
-    /// The value prescribed at time `t`, before it is scaled; zero if nothing is.
+    /// The value prescribed at time `t`, before scaling; zero if there is none.
     fn prescribed(&self, t: f64) -> f64 {
         match self {
             Rows::Sum { driven: Some(d), .. } => d.1.at(t)[0],
@@ -89,10 +89,10 @@ impl Rows {
     }
 }
 
-/// What a constraint belongs to.
+/// The element to which a constraint belongs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Owner {
-    /// A joint, by its place in the model.
+    /// A joint, by its index in the model.
     Joint(usize),
     /// A gear or rack.
     Coupling(usize),
@@ -102,11 +102,11 @@ pub enum Owner {
     Drive(usize),
     /// A rolling element or knife edge.
     Rolling(usize),
-    /// Helps assembly only: keeps the axes of a joint from flipping.
+    /// Used in assembly only: keeps the axes of a joint from flipping.
     Align(usize),
-    /// Helps assembly only: keeps a joint coordinate as drawn.
+    /// Used in assembly only: keeps a joint coordinate as drawn.
     Hold(usize),
-    /// Helps assembly only: a condition of the start.
+    /// Used in assembly only: a start condition.
     Start(usize),
 }
 
@@ -121,7 +121,7 @@ pub struct Constraint {
     pub bodies: SmallVec<[BodyId; 2]>,
     /// Its rows.
     pub rows: SmallVec<[Rows; 3]>,
-    /// A row that may replace its only one and is equivalent elsewhere; see [`ConstraintSet::choose`].
+    /// An equivalent row that may replace its only row; see [`ConstraintSet::choose`].
     pub spare: Option<Box<Rows>>,
 }
 
@@ -158,12 +158,12 @@ pub struct Layout {
     slots: Vec<SmallVec<[Option<usize>; 2]>>,
     /// Constraints that have a spare row.
     switches: Vec<usize>,
-    /// Constraints with rows that move with time, ascending.
+    /// Constraints with time-dependent rows, ascending.
     driven: Vec<usize>,
 }
 
-/// All constraints of an analysis: laid out once, then shared by everything that evaluates them. Only which of two spare rows is in force
-/// belongs to one user; a set with such rows is copied where it is cloned, so that no copy is made inside a step.
+/// All constraints of an analysis: laid out once, then shared by everything that evaluates them. Only the choice between a row and its
+/// spare is individual; a set with spare rows is therefore copied when it is cloned, so that no copy is made inside a step.
 #[derive(Debug)]
 pub struct ConstraintSet {
     layout: Arc<Layout>,
@@ -198,7 +198,7 @@ impl ConstraintSet {
                 if b == BodyId::GROUND || held(b) {
                     own.push(None);
                 } else if let Some(same) = c.bodies[..slot].iter().position(|&o| o == b) {
-                    // A gear may meet a body on both sides: its two parts share one block.
+                    // A gear may act on one body on both sides: the two parts share one block.
                     own.push(own[same]);
                 } else {
                     own.push(Some(values));
@@ -215,9 +215,9 @@ impl ConstraintSet {
         Self { layout: Arc::new(Layout { list, row_start, blocks, block_start, values, slots, switches, driven }) }
     }
 
-    /// Chooses for time `t`, before anything is evaluated there, the row with the smaller value where there are two. It depends
-    /// on time alone. The multiplier of such a row changes its meaning; what it does to the bodies does not. True where a row
-    /// was changed.
+    /// Where a constraint has two alternative rows, chooses the one with the smaller value at time `t`, before anything is evaluated there.
+    /// The choice depends on time alone. The meaning of the multiplier of such a row changes, but not its effect on the bodies. True if a
+    /// row was changed.
     #[inline]
     pub fn choose(&mut self, t: f64) -> bool {
         !self.layout.switches.is_empty() && Arc::make_mut(&mut self.layout).choose(t)
@@ -261,12 +261,12 @@ impl Layout {
         &self.blocks[self.block_start[c]..self.block_start[c + 1]]
     }
 
-    /// The constraint a row belongs to.
+    /// The constraint to which a row belongs.
     pub fn constraint_of_row(&self, row: usize) -> usize {
         self.row_start.partition_point(|&s| s <= row) - 1
     }
 
-    /// Names of the elements that have a row of at least a twentieth of the largest, each once.
+    /// Names of the elements with a row whose size is at least a twentieth of the largest, each once.
     pub fn touched(&self, size: impl Fn(usize) -> f64) -> Vec<String> {
         let top = (0..self.rows()).map(&size).fold(0.0, f64::max);
         let mut names: Vec<String> = Vec::new();
@@ -279,7 +279,7 @@ impl Layout {
         names
     }
 
-    /// Size of what row `k` of constraint `c` is summed up from, `|gamma| + |Phi_q| |a|`; `G` are the blocks of the constraint.
+    /// Sum of the magnitudes of the terms in row `k` of constraint `c`, `|gamma| + |Phi_q| |a|`; `G` contains the blocks of the constraint.
     pub fn acceleration_size(&self, c: usize, k: usize, G: &[f64], gamma: f64, a: &[Twist]) -> f64 {
         let m = self.row_start[c + 1] - self.row_start[c];
         self.blocks_of(c).iter().enumerate().fold(gamma.abs(), |size, (i, b)| {
@@ -602,7 +602,7 @@ impl Layout {
         })
     }
 
-    /// `factor B v` of the velocity-only rows into their places of `out`; other rows stay.
+    /// Writes `factor B v` of the velocity-only rows to their places in `out`; other rows are unchanged.
     pub fn slip(&self, q: &[Pose], v: &[Twist], factor: f64, out: &mut [f64]) {
         for (c, row, r) in self.rolling() {
             let [i, j] = [0, 1].map(|slot| self.list[c].bodies[slot].index());

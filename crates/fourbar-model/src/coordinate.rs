@@ -1,9 +1,9 @@
-//! The scalar coordinates of which every constraint row is a sum, each with its four readings.
+//! The scalar coordinates of which every constraint row is a sum; each is evaluated in four ways.
 //!
-//! A row is `Phi = sum_k c_k y_k - f(t)`. The primitives DP1, DP2, D, CD of [Kissel21, section 2] and the counted angle
-//! about an axis are the `y`. Readings: value; row (`y' = sum_k row_k v_k` with `v = (r_dot, omega_bar)`); bias (second
-//! derivative at zero acceleration); variation of the reaction `K = d(row^T lambda)/dq`.
-//! They replace Tables 2 to 6 and Eq. (18) of \[Kissel21\], whose printed signs are not reliable.
+//! A row is `Phi = sum_k c_k y_k - f(t)`. The primitives DP1, DP2, D, CD of [Kissel21, section 2] and the counted angle about an axis are
+//! the `y`. Evaluated are: the value; the row (`y' = sum_k row_k v_k` with `v = (r_dot, omega_bar)`); bias (second derivative at zero
+//! acceleration); variation of the reaction `K = d(row^T lambda)/dq`. They replace Tables 2 to 6 and Eq. (18) of \[Kissel21\], whose
+//! printed signs are not reliable.
 
 use crate::contact::Spot;
 use crate::curve::{Measure, Path};
@@ -17,16 +17,16 @@ use std::sync::Arc;
 
 type V = Vector3<f64>;
 
-/// How a gap follows the motion of the bodies that it lies between.
+/// How smoothly a gap depends on the poses of its two bodies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Follows {
-    /// It is an angle between them, rad.
+    /// An angle between the bodies, rad.
     Turn,
-    /// It is a coordinate along them, m: smooth in their poses.
+    /// A length that is smooth in the poses of the bodies, m.
     Way,
-    /// It is a distance of surfaces or of several points, m: no quicker than they, but it may have kinks.
+    /// A distance between surfaces or several points, m: its rate is bounded by their speeds, but it may have kinks.
     Surface,
-    /// It may jump, where the nearest part of a shape is searched for.
+    /// It may jump, for example where the nearest part of a shape changes.
     Jumps,
 }
 
@@ -86,11 +86,11 @@ pub enum Coordinate {
         /// Radius.
         radius: f64,
     },
-    /// Angle about the common z axis, from frame F on i to frame M on j, turns counted.
+    /// Angle about the common z axis, from frame F on i to frame M on j, with turns counted.
     Angle(Angle),
-    /// What a path in the plane x, y of frame F on i measures of a point on j.
+    /// A measure of a point on j with respect to a path in the plane x, y of frame F on i.
     Curve(OnCurve),
-    /// Distance of the surfaces of two bodies where they may touch.
+    /// Distance between the surfaces of two bodies where they may touch.
     Gap(Gap),
 }
 
@@ -110,7 +110,7 @@ impl PartialEq for Gap {
 }
 
 impl Gap {
-    /// Its row for any scalar, by slot: linear and angular parts.
+    /// The row for any scalar, by slot: linear and angular parts.
     fn row_of<S: Scalar>(&self, qi: &PoseOf<S>, qj: &PoseOf<S>) -> [(Vector3<S>, Vector3<S>); 2] {
         // The point lies on the common normal: the rate of the gap is the relative velocity there along the normal.
         let touch = self.spot.touch(qj, qi);
@@ -119,7 +119,7 @@ impl Gap {
     }
 }
 
-/// A point on j seen from a path fixed on i; rounds of closed curves are counted.
+/// A measure of a point on j with respect to a path fixed on i; rounds of closed curves are counted.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OnCurve {
     /// Slots of the two bodies.
@@ -132,9 +132,9 @@ pub struct OnCurve {
     pub s_j: V,
     /// The path.
     pub path: Path,
-    /// What is measured.
+    /// The measure.
     pub what: Measure,
-    /// Which counted value of the configuration holds its last length, on closed curves.
+    /// Index of the counted value that stores its last length, on closed curves.
     pub memory: usize,
 }
 
@@ -149,17 +149,17 @@ impl OnCurve {
         Vector2::new(self.a_i[0].dot(&d), self.a_i[1].dot(&d))
     }
 
-    /// The measure, on the round nearest to `last` where rounds are counted.
+    /// The measure; where rounds are counted, on the round nearest to `last`.
     pub fn value(&self, qi: &Pose, qj: &Pose, last: f64) -> f64 {
         self.counted(self.path.measure(self.what, &self.plane(qi, qj)).0, last)
     }
 
-    /// A value on the round nearest to `last`.
+    /// Moves a value to the round nearest to `last`.
     fn counted(&self, value: f64, last: f64) -> f64 {
         if self.what == Measure::Length { self.path.counted(value, last) } else { value }
     }
 
-    /// Value on the round nearest to `last`, and its gradient with respect to the place of the point in the world, for any scalar.
+    /// Value on the round nearest to `last`, and its gradient with respect to the world position of the point, for any scalar.
     pub fn motion_of<S: Scalar>(&self, qi: &PoseOf<S>, qj: &PoseOf<S>, last: f64) -> (S, Vector3<S>) {
         let d = qi.A.tr_mul(&((qj.r + qj.A * lift(&self.s_j)) - (qi.r + qi.A * lift(&self.s_i))));
         let p = Vector2::from_fn(|k, _| lift::<S>(&self.a_i[k]).dot(&d));
@@ -180,7 +180,7 @@ pub struct Angle {
     pub F: Matrix3<f64>,
     /// Axes of the joint frame on j.
     pub M: Matrix3<f64>,
-    /// Which counted angle of the configuration holds its last value.
+    /// Index of the counted angle that stores its last value.
     pub memory: usize,
 }
 
@@ -255,7 +255,7 @@ impl Coordinate {
         (self.slots()[1], s)
     }
 
-    /// The same coordinate between the bodies of other slots.
+    /// The same coordinate with its bodies in other slots.
     pub fn at_slots(mut self, slots: [usize; 2]) -> Self {
         match &mut self {
             Coordinate::Dp1 { ij, .. }
@@ -270,7 +270,7 @@ impl Coordinate {
         self
     }
 
-    /// What it comes round to: a turn, or the length of a closed curve.
+    /// Its period, if any: a full turn, or the length of a closed curve.
     pub fn period(&self) -> Option<f64> {
         match self {
             Coordinate::Angle(_) => Some(2.0 * PI),
@@ -279,7 +279,7 @@ impl Coordinate {
         }
     }
 
-    /// Whether it is an angle, or a dot product of directions: its value has no length in it.
+    /// Whether it is an angle or a dot product of directions, so that its value contains no length.
     pub fn is_rotation(&self) -> bool {
         matches!(self, Coordinate::Dp1 { .. } | Coordinate::Angle(_))
     }

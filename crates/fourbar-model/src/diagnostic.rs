@@ -1,7 +1,7 @@
 //! Diagnostics: errors and warnings as data, independent of their presentation.
 //!
-//! A diagnostic has a stable code, the path of the element it speaks of (`joints.pin.axis`), the message and a cure.
-//! Each code has a page in [`crate::codes`].
+//! A diagnostic has a stable code, the path of the element concerned (`joints.pin.axis`), the message and a remedy. Each code has a page in
+//! [`crate::codes`].
 
 use fourbar_math::elementary;
 use serde::{Deserialize, Serialize};
@@ -18,7 +18,7 @@ impl fmt::Display for Code {
     }
 }
 
-/// Where something is in a file.
+/// A position in a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FilePlace {
     /// Name of the file, if known.
@@ -32,7 +32,7 @@ pub struct FilePlace {
     pub span: Range<usize>,
     /// The bytes concerned, as text, cut to the first line and to 120 characters.
     pub snippet: String,
-    /// The line around the place, for messages.
+    /// The line around the position, for messages.
     #[serde(skip)]
     pub excerpt: Excerpt,
 }
@@ -48,17 +48,17 @@ pub struct Excerpt {
     pub length: usize,
 }
 
-/// One thing to say about a model, a file or a run.
+/// A message about a model, a file or a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Diagnostic {
     /// Stable code.
     pub code: Code,
-    /// One sentence that names what is wrong.
+    /// One sentence that states the error.
     pub message: String,
-    /// Path of the element in the mechanism, `section.name.key`, where it has one.
+    /// Path of the element in the mechanism, `section.name.key`, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<String>,
-    /// What to do about it.
+    /// A remedy.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub help: String,
     /// Names of bodies, joints and other elements involved.
@@ -67,10 +67,10 @@ pub struct Diagnostic {
     /// Time of a failure during a run, in seconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time: Option<f64>,
-    /// The largest gap that remains where joints cannot be closed, in metres.
+    /// The largest remaining gap of joints that cannot be closed, in metres.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gap: Option<f64>,
-    /// Where the element is in its file, where it came from one.
+    /// Position of the element in its file, if it was read from one.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub place: Option<Box<FilePlace>>,
 }
@@ -94,7 +94,7 @@ impl Diagnostic {
         self.at = Some(path.into());
         self
     }
-    /// The cure.
+    /// The remedy.
     pub fn help(mut self, help: impl Into<String>) -> Self {
         self.help = help.into();
         self
@@ -119,11 +119,11 @@ impl Diagnostic {
         self.gap = Some(gap);
         self
     }
-    /// Line in its file, counted from one; zero if it has none.
+    /// Line in its file, counted from one; zero if unknown.
     pub fn line(&self) -> usize {
         self.place.as_ref().map_or(0, |p| p.line)
     }
-    /// Warnings do not stop anything.
+    /// Whether it is a warning, which does not stop the run.
     pub fn is_warning(&self) -> bool {
         self.code.0.starts_with('W')
     }
@@ -150,7 +150,7 @@ impl fmt::Display for Diagnostic {
 
 impl std::error::Error for Diagnostic {}
 
-/// The known word nearest to `word`, if one is near enough to be meant. Words without a common letter are not near, however short.
+/// The known word nearest to `word`, if it is similar enough. Words without a common letter are never similar.
 pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let length = word.chars().count();
     let limit = 1 + length / 3;
@@ -158,7 +158,7 @@ pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
     known.into_iter().map(|k| (distance(word, k), k)).filter(|(d, k)| *d == 0 || near(*d, k)).min().map(|(_, k)| k)
 }
 
-/// A number with the digits that mean something, for messages.
+/// A number with its significant digits, for messages.
 pub fn number(x: f64) -> String {
     let size = x.abs();
     if x == 0.0 {

@@ -5,10 +5,10 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::ops::Deref;
 
-/// Why something could not be done: at least one [`Diagnostic`], the first cause first.
+/// The reasons for a failure: at least one [`Diagnostic`], the first cause first.
 ///
-/// It reads as a slice of diagnostics, each with code, message, names, place in the file, time and cure. Printed, it is all of them,
-/// one a line. Everything that fails in this library turns into it with `?`.
+/// It dereferences to a slice of diagnostics, each with code, message, names, position in the file, time and remedy. It is printed as one
+/// line per diagnostic. All errors of this library convert to it with `?`.
 ///
 /// ```
 /// use fourbar_model::mechanism::{GROUND, Mechanism};
@@ -40,7 +40,7 @@ impl Error {
         self.cause().code
     }
 
-    /// All diagnostics, to be kept.
+    /// All diagnostics, by value.
     pub fn into_diagnostics(self) -> Vec<Diagnostic> {
         self.list
     }
@@ -62,7 +62,7 @@ impl fmt::Display for Error {
     }
 }
 
-/// The same as printed, since a program that ends with an error shows it this way.
+/// Same output as `Display`, since a program that ends with an error prints its `Debug` form.
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)

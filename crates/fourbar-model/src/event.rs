@@ -1,7 +1,7 @@
-//! Changes of a mechanism during a run: events with their actions, and limits of joint coordinates.
+//! Changes of a mechanism during a run: events with their actions, and limits of joints and contacts.
 //!
-//! Between two events a mechanism is smooth: formulations see a model in one mode, which is made by
-//! [`Model::in_mode`] applied to the mechanism of the file.
+//! Between two events a mechanism is smooth: formulations receive a model in one mode, which [`Model::in_mode`] derives from the mechanism
+//! of the file.
 
 use crate::contact::{Moving, Spot, Spots};
 use crate::coordinate::{Coordinate, Follows, Gap};
@@ -22,24 +22,24 @@ use std::sync::Arc;
 pub struct Event {
     /// Name.
     pub name: String,
-    /// What is watched.
+    /// The expression whose zeros are located.
     pub when: StateLaw,
     /// Which zeros count.
     pub direction: Direction,
     /// Whether it happens once only.
     pub once: bool,
-    /// How far the expression must have returned before it can happen again, in its own unit.
+    /// How far the expression must return before the event can happen again, in the unit of the expression.
     pub rearm: f64,
     /// The event that must have happened before.
     pub after: Option<usize>,
-    /// What is done, in order.
+    /// Its actions, in order.
     pub actions: Vec<Action>,
 }
 
-/// What an event does.
+/// An action of an event.
 #[derive(Clone, Debug)]
 pub enum Action {
-    /// A joint is put in or taken out.
+    /// A joint is activated or deactivated.
     Joint(usize, bool),
     /// A drive is switched on or off.
     Drive(usize, bool),
@@ -47,9 +47,9 @@ pub enum Action {
     Force(usize, bool),
     /// The coordinates of a joint are held as they are.
     Lock(usize),
-    /// They are free again.
+    /// The coordinates of a locked joint are free again.
     Release(usize),
-    /// An input or a state, by its place among the numbers that are carried along, takes the value of an expression.
+    /// An input or a state, by its index in the auxiliary values, takes the value of an expression.
     Set(usize, StateLaw),
     /// The run ends.
     Stop,
@@ -58,18 +58,18 @@ pub enum Action {
 /// A bound that a mechanism may touch but not pass.
 #[derive(Clone, Debug)]
 pub struct Limit {
-    /// Name in results: that of the joint with `min`, `max`, `speed_min` or `speed_max`; that of a contact, with the number of its spot
-    /// where it has several.
+    /// Name in results: that of the joint with `min`, `max`, `speed_min` or `speed_max`; that of a contact, with the number of its spot if
+    /// it has several.
     pub name: String,
-    /// The joint; of a contact none, and a number that means nothing.
+    /// The joint; unused for a contact.
     pub joint: usize,
-    /// What is bounded.
+    /// The bounded quantity.
     pub of: Bounded,
     /// The bound: m, rad, m/s or rad/s.
     pub bound: f64,
     /// `1` for a lower bound, `-1` for an upper bound.
     pub side: f64,
-    /// Share of the speed that is left after an impact.
+    /// Coefficient of restitution.
     pub restitution: f64,
     /// The spot of a contact.
     pub spot: Option<SpotOf>,
@@ -95,15 +95,15 @@ impl SpotOf {
     }
 }
 
-/// What bodies do at a spot of a rigid contact that is closed.
+/// Motion of the bodies at a closed spot of a rigid contact.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub enum Doing {
     /// There is no friction.
     Glides,
-    /// They slide on each other: direction of the slip of the first body where it began, axes of the second, and the slip below which
-    /// there is none, m/s.
+    /// They slide on each other: initial direction of the slip of the first body, in axes of the second, and the slip below which they
+    /// count as at rest, m/s.
     Slides([f64; 3], f64),
-    /// They stick: a direction on the second body that those along the surface are taken from.
+    /// They stick: a direction on the second body from which the tangential directions are constructed.
     Sticks([f64; 3]),
 }
 
@@ -114,19 +114,19 @@ pub struct Touching {
     pub contact: usize,
     /// The number of the spot in it.
     pub number: usize,
-    /// What the bodies do there.
+    /// The relative motion of the bodies there.
     pub doing: Doing,
 }
 
-/// What a limit bounds.
+/// The quantity that a limit bounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bounded {
     /// A coordinate of the joint.
     Position(JointCoordinate),
     /// The rate of a coordinate.
     Rate(JointCoordinate),
-    /// What the joint itself keeps: the distance of its points, or the height of its point over its plane. The joint acts only while the
-    /// limit is closed.
+    /// The quantity that the joint itself constrains: the distance of its points, or the height of its point over its plane. The joint acts
+    /// only while the limit is closed.
     Own,
     /// The gap at a spot of a rigid contact.
     Spot,
@@ -136,9 +136,9 @@ pub enum Bounded {
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(default)]
 pub struct EventSettings {
-    /// Flights between impacts that are shorter than this are summed up, s.
+    /// A series of impacts ends when the flights between them become shorter than this, s.
     pub rest_time: f64,
-    /// More events than this in a second end a run.
+    /// A run ends if more events than this occur in a second.
     pub most_per_second: f64,
 }
 
@@ -157,13 +157,13 @@ pub struct Held {
     pub coordinate: JointCoordinate,
     /// Its value at `since`.
     pub value: f64,
-    /// Its rate, which stays.
+    /// Its constant rate.
     pub rate: f64,
-    /// From when on, s.
+    /// Time from which it is held, s.
     pub since: f64,
 }
 
-/// What is in force between two events.
+/// The elements that act between two events.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Mode {
     /// Joints that act.
@@ -174,14 +174,14 @@ pub struct Mode {
     pub forces: Vec<bool>,
     /// Directions in which sticking friction slides, by force; zero elsewhere.
     pub slides: Vec<f64>,
-    /// Coordinates that are held: behind the drives of the file, in this order.
+    /// Held coordinates, appended to the drives of the file in this order.
     pub held: Vec<Held>,
-    /// What is made of pieces, with those in force.
+    /// Piecewise elements, with their active pieces.
     pub pieces: Vec<(Switching, Vec<i64>)>,
-    /// Spots of rigid contacts that are closed; `None` if contacts are left to a method that steps through them.
+    /// Closed spots of rigid contacts; `None` if contacts are handled by a time-stepping method.
     #[serde(default)]
     pub touching: Option<Vec<Touching>>,
-    /// Whether limits of joints and friction that sticks are left to that method too.
+    /// Whether joint limits and sticking friction are also handled by that method.
     #[serde(default)]
     pub stepped: bool,
 }
@@ -234,8 +234,8 @@ impl Limit {
         self.of == Bounded::Own && model.joints[self.joint].kind.name() == "distance"
     }
 
-    /// How far the bounded value is from the bound, in its own unit: not negative where the limit is kept. For a rate it is the rate that
-    /// is left.
+    /// Distance of the bounded value from the bound, in its own unit: not negative where the limit is satisfied. For a bounded rate: the
+    /// difference between rate and bound.
     pub fn gap(&self, model: &Model, q: &[Pose], v: &[Twist], turns: &[f64]) -> f64 {
         if matches!(self.of, Bounded::Rate(_)) {
             return self.rate(model, q, v);
@@ -246,7 +246,7 @@ impl Limit {
         self.side * (if self.is_square(model) { y.max(0.0).sqrt() } else { y } - self.bound)
     }
 
-    /// How the gap follows the bodies.
+    /// How the gap depends on the poses of the bodies.
     pub fn follows(&self) -> Follows {
         match (self.of, &self.spot) {
             (Bounded::Position(JointCoordinate::Angle), _) => Follows::Turn,
@@ -258,7 +258,7 @@ impl Limit {
         }
     }
 
-    /// Row of the rate of the gap: bodies and what their velocities are multiplied by.
+    /// Row of the rate of the gap: the bodies and the coefficients of their velocities.
     pub fn row(&self, model: &Model, q: &[Pose]) -> [(usize, Wrench); 2] {
         let bodies = self.bodies(model);
         let Some(y) = self.coordinate(model) else { return bodies.map(|b| (b, Wrench::zero())) };
@@ -271,13 +271,13 @@ impl Limit {
         [0, 1].map(|k| (bodies[row.ij[k]], row.parts[k].scaled(factor)))
     }
 
-    /// Rate of the gap; of a bounded rate what is left of it.
+    /// Rate of the gap; for a bounded rate, the difference between rate and bound.
     pub fn rate(&self, model: &Model, q: &[Pose], v: &[Twist]) -> f64 {
         let rate: f64 = self.row(model, q).iter().map(|(b, x)| x.power(&v[*b])).sum();
         if matches!(self.of, Bounded::Rate(_)) { rate - self.side * self.bound } else { rate }
     }
 
-    /// Second rate of the gap; of a bounded rate its rate.
+    /// Second derivative of the gap; for a bounded rate, its first derivative.
     pub fn second_rate(&self, model: &Model, q: &[Pose], v: &[Twist], a: &[Twist]) -> f64 {
         let along: f64 = self.row(model, q).iter().map(|(b, x)| x.power(&a[*b])).sum();
         let Some(y) = self.coordinate(model) else { return f64::NAN };
@@ -294,7 +294,7 @@ impl Limit {
 }
 
 impl Model {
-    /// Whether anything can happen during the run that is reported: events, limits, rigid contacts, friction that sticks, drives and forces that may
+    /// Whether reported events can occur during the run: from events, limits, rigid contacts, sticking friction, drives and forces that may
     /// jump.
     pub fn has_events(&self) -> bool {
         !self.events.is_empty()
@@ -309,7 +309,7 @@ impl Model {
         self.has_events() || !self.switching().is_empty()
     }
 
-    /// The spots of rigid contacts as limits; none of balls among each other, whose spots come and go.
+    /// The spots of rigid contacts as limits, except those of balls among each other, whose spots vary.
     pub fn spot_limits(&self) -> Vec<Limit> {
         let mut list = Vec::new();
         for (contact, c) in self.contacts.iter().enumerate() {
@@ -324,7 +324,7 @@ impl Model {
         list
     }
 
-    /// Puts in what a spot that is closed does: the bodies keep in touch and slide or roll on each other.
+    /// Adds the constraints and friction of a closed spot: the bodies stay in contact and slide or roll on each other.
     fn touch(&mut self, base: &Model, at: &Touching) {
         let contact = &base.contacts[at.contact];
         let Spots::Listed(spots) = &contact.spots else { return };
@@ -346,15 +346,15 @@ impl Model {
         });
     }
 
-    /// The mechanism in one mode: joints that do not act are open, drives and forces that do not act are omitted, coordinates that are
-    /// held are drives behind the others, and spots that are closed are rolling elements and friction behind the others.
+    /// The mechanism in one mode: inactive joints are open, inactive drives and forces are omitted; held coordinates are appended as
+    /// drives, and closed spots as rolling elements and friction.
     pub fn in_mode(&self, mode: &Mode) -> Model {
         let mut model = self.clone();
         model.events.clear();
         if mode.stepped {
             let held = |l: &Limit, which| mode.held.iter().any(|h| (h.joint, h.coordinate) == (l.joint, which));
             for l in &mut model.limits {
-                // What does not act is out of reach.
+                // Limits of inactive joints do not apply.
                 if let Bounded::Position(which) | Bounded::Rate(which) = l.of
                     && (!mode.joints[l.joint] || held(l, which))
                 {
@@ -370,7 +370,7 @@ impl Model {
         for (j, acts) in model.joints.iter_mut().zip(&mode.joints) {
             j.open = !acts;
         }
-        // What couples joints that do not act does not act either.
+        // Couplings of inactive joints do not act either.
         model.couplings.retain(|c| c.joints.iter().all(|&k| mode.joints[k]));
         let place = |k: usize| mode.forces[..k].iter().filter(|on| **on).count();
         model.coils.retain(|c| mode.forces[c.spring]);
@@ -393,7 +393,7 @@ impl Model {
         model
     }
 
-    /// For each drive of a model in a mode its place among the drives of the file; behind them those that are held.
+    /// For each drive of a model in a mode, its index among the drives of the file; the held coordinates follow.
     pub fn drives_of(&self, mode: &Mode) -> Vec<usize> {
         (0..self.drives.len()).filter(|&k| mode.drives[k] && mode.joints[self.drives[k].joint]).collect()
     }

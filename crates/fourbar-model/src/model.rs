@@ -19,7 +19,7 @@ use nalgebra::{Matrix3, Vector3};
 use smallvec::smallvec;
 use std::sync::Arc;
 
-/// A body by its place in [`Model::bodies`]; ground is number zero.
+/// A body by its index in [`Model::bodies`]; ground is number zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct BodyId(pub u32);
 
@@ -32,7 +32,7 @@ impl BodyId {
     }
 }
 
-/// A rigid body and how it starts.
+/// A rigid body and its initial state.
 #[derive(Clone, Debug)]
 pub struct Body {
     /// Name.
@@ -68,9 +68,9 @@ pub struct Joint {
     pub F: Frame,
     /// Frame on the moving body.
     pub M: Frame,
-    /// Memory of its counted angle, or of its length on a closed curve, where it has one.
+    /// Index under which its counted angle, or its length on a closed curve, is stored, if it has one.
     pub memory: Option<usize>,
-    /// Whether it does not act: it has no rows, and its coordinates are only read.
+    /// Whether the joint is inactive: it has no rows, and its coordinates are only read.
     pub open: bool,
 }
 
@@ -113,8 +113,8 @@ pub struct Bare {
     pub coordinate: Coordinate,
     /// Its value in time.
     pub value: TimeFunction,
-    /// An equivalent coordinate with its value: the one with the smaller value is used, because a dot
-    /// product of directions does not determine a small change of their angle where it is one.
+    /// An equivalent coordinate with its value: the one with the smaller value is used, because a dot product of directions does not
+    /// determine a small change of their angle where it equals one.
     pub other: Option<(Coordinate, TimeFunction)>,
 }
 
@@ -133,7 +133,7 @@ impl Bare {
     }
 }
 
-/// A body that rolls on, or cuts into, a plane of the world; and where two bodies touch between two events.
+/// A body that rolls on, or cuts into, a plane of the world; or a contact of two bodies that is closed between two events.
 #[derive(Clone, Debug)]
 pub struct RollingElement {
     /// Name.
@@ -144,7 +144,7 @@ pub struct RollingElement {
     pub bodies: [BodyId; 2],
     /// Velocity rows.
     pub rolling: Rolling,
-    /// The row that keeps it on the plane, where it has one: coordinate and its value.
+    /// The row that keeps it on the plane, if any: coordinate and its value.
     pub contact: Option<(Coordinate, f64)>,
 }
 
@@ -174,7 +174,7 @@ pub struct PointOn {
 /// distances from both.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Coil {
-    /// The spring, by its place among the forces.
+    /// The spring, by its index among the forces.
     pub spring: usize,
     /// The body that represents its middle.
     pub body: BodyId,
@@ -184,7 +184,7 @@ pub struct Coil {
     pub axis: Vector3<f64>,
 }
 
-/// What assembly must not move.
+/// Joints or bodies that must not move in assembly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hold {
     /// The coordinates of a joint.
@@ -193,13 +193,13 @@ pub enum Hold {
     Body(BodyId),
 }
 
-/// Passes along gears that search for the angles of a start: chains of gears that are written against their order are followed so far.
+/// Passes over the gears in the search for start angles; this limits the length of gear chains that are listed in reverse order.
 const GEARS: usize = 64;
 
-/// What assembly must meet at the start: a coordinate, or its rate, with its value.
+/// A condition that assembly must satisfy at the start: a coordinate, or its rate, with its value.
 #[derive(Clone, Debug)]
 pub struct StartCondition {
-    /// How it is written, for messages.
+    /// Its text, for messages.
     pub name: String,
     /// Bodies by slot.
     pub bodies: [BodyId; 2],
@@ -209,16 +209,16 @@ pub struct StartCondition {
     pub scale: f64,
     /// Its value, or that of its rate.
     pub value: f64,
-    /// Whether the rate is meant.
+    /// Whether the condition applies to the rate.
     pub rate: bool,
 }
 
-/// An angle, or a length on a closed curve, whose rounds are counted, and the bodies it is measured between.
+/// An angle, or a length on a closed curve, whose rounds are counted, and the two bodies between which it is measured.
 #[derive(Clone, Debug)]
 pub struct CountedAngle {
     /// Base and moving body.
     pub bodies: [BodyId; 2],
-    /// What is counted, slots 0 and 1; it has a period.
+    /// The counted coordinate, slots 0 and 1; it has a period.
     pub angle: Coordinate,
 }
 
@@ -232,7 +232,7 @@ impl CountedAngle {
             other => other.value(qi, qj, &[]),
         }
     }
-    /// What it comes round to: radians or metres.
+    /// The period in radians or metres.
     pub fn period(&self) -> f64 {
         self.angle.period().unwrap_or(f64::INFINITY)
     }
@@ -258,9 +258,9 @@ pub struct RigidContact {
     pub name: String,
     /// Where they may touch.
     pub spots: Spots,
-    /// Share of the speed of approach with which they part again.
+    /// Ratio of the separation speed to the approach speed.
     pub restitution: f64,
-    /// Friction; its smoothing speed means nothing here.
+    /// Friction; its smoothing speed is not used here.
     pub friction: ContactFriction,
 }
 
@@ -295,13 +295,13 @@ pub struct Model {
     pub points: Vec<(String, PointOn)>,
     /// Numbers set from outside between steps.
     pub inputs: Vec<Input>,
-    /// Numbers of the author's own that are integrated with the motion.
+    /// User-defined states that are integrated with the motion.
     pub states: Vec<Auxiliary>,
-    /// What assembly must not move.
+    /// Joints or bodies that must not move in assembly.
     pub hold: Vec<Hold>,
-    /// What assembly must meet at the start.
+    /// Conditions that assembly must satisfy at the start.
     pub start: Vec<StartCondition>,
-    /// Whether the motion starts where the mechanism rests; whoever moves it settles it first.
+    /// Whether the motion starts at a rest position; the caller finds it before the run.
     pub settle: bool,
     /// Points to trace in pictures.
     pub trace: Vec<String>,
@@ -311,23 +311,23 @@ pub struct Model {
     pub follow: Option<String>,
     /// The author's study.
     pub study: StudySpec,
-    /// What is counted: angles, and lengths on closed curves.
+    /// Counted coordinates: angles, and lengths on closed curves.
     pub angles: Vec<CountedAngle>,
     /// Planar curves.
     pub curves: Vec<CurveOn>,
     /// Characteristic length: scales rotations against translations in norms, rows and minimum-norm reactions.
     pub length: f64,
-    /// Result columns of the author's own.
+    /// User-defined result columns.
     pub outputs: Vec<Output>,
-    /// What changes the mechanism on its way.
+    /// Events that change the mechanism during the run.
     pub events: Vec<Event>,
     /// Rigid limits.
     pub limits: Vec<Limit>,
-    /// Points and vectors that the author describes bodies by, body after body in the order of the file.
+    /// Points and vectors that define the bodies, body by body in the order of the file.
     pub basis: Vec<Basic>,
 }
 
-/// A point or a vector that the author describes a body by.
+/// A point or a vector that defines a body.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Basic {
     /// Name.
@@ -336,18 +336,18 @@ pub struct Basic {
     pub vector: bool,
     /// Body.
     pub body: BodyId,
-    /// Place from the centre of mass, or unit vector, in the axes of the body.
+    /// Position relative to the centre of mass, or unit vector, in body axes.
     pub s: Vector3<f64>,
 }
 
-/// A result column of the author's own.
+/// A user-defined result column.
 #[derive(Clone, Debug)]
 pub struct Output {
     /// Name of the column.
     pub name: String,
     /// Its value, SI.
     pub law: StateLaw,
-    /// Unit of the column; empty where nobody stated one.
+    /// Unit of the column; empty if not specified.
     pub unit: String,
     /// The unit in SI units: the column is the value divided by it.
     pub size: f64,
@@ -359,7 +359,7 @@ impl Joint {
         Pair { F: self.F, M: self.M, L, memory: self.memory.unwrap_or(usize::MAX) }
     }
 
-    /// One of its coordinates, where it has it; slots 0 (base) and 1 (moving).
+    /// One of its coordinates, if it has it; slots 0 (base) and 1 (moving).
     pub fn coordinate(&self, which: JointCoordinate) -> Option<Coordinate> {
         let pair = self.pair(1.0);
         match which {
@@ -377,17 +377,17 @@ impl Joint {
 }
 
 impl Model {
-    /// Joints that act, by their places.
+    /// Indices of the joints that act.
     pub fn acting_joints(&self) -> impl Iterator<Item = usize> + '_ {
         (0..self.joints.len()).filter(|&k| !self.joints[k].open)
     }
 
-    /// Number of loads that dry friction may follow: of every joint, and behind them of every rolling element.
+    /// Number of loads on which dry friction may depend: those of all joints, followed by those of all rolling elements.
     pub fn loads(&self) -> usize {
         self.joints.len() + self.rolling.len()
     }
 
-    /// Place of a rolling element among the loads.
+    /// Index of a rolling element among the loads.
     pub fn load_of_rolling(&self, k: usize) -> usize {
         self.joints.len() + k
     }
@@ -402,7 +402,7 @@ impl Model {
         !(self.forces.is_empty() && self.drives.is_empty() && self.bare.is_empty())
     }
 
-    /// The same mechanism whose drives share nothing with it: changed inputs of one do not reach the other.
+    /// A copy with independent drives: changed inputs of one do not affect the other.
     pub fn with_own_drives(&self) -> Self {
         let mut model = self.clone();
         for d in &mut model.drives {
@@ -446,7 +446,7 @@ impl Model {
     fn coupling_constraint(&self, k: usize) -> Constraint {
         let c = &self.couplings[k];
         let [(first, b1, y1), (second, b2, y2)] = &c.sides;
-        // Rotations count in metres: a pure gear row is multiplied by the characteristic length.
+        // Rotational rows are in metres: a pure gear row is multiplied by the characteristic length.
         let scale = if *first == JointCoordinate::Angle && *second == JointCoordinate::Angle { self.length } else { 1.0 };
         let rows = smallvec![Rows::sum(&[(scale, y2.clone()), (-scale * c.ratio, y1.clone())], 0.0)];
         Constraint { name: c.name.clone(), owner: Owner::Coupling(k), bodies: smallvec![b1[0], b1[1], b2[0], b2[1]], rows, spare: None }
@@ -464,7 +464,7 @@ impl Model {
         }
     }
 
-    /// Velocity constraints that have no position.
+    /// Velocity constraints without a position level.
     pub fn velocity_constraints(&self) -> impl Iterator<Item = Constraint> + '_ {
         self.rolling.iter().enumerate().filter(|(_, r)| r.rolling.count() > 0).map(|(k, r)| Constraint {
             name: r.name.clone(),
@@ -501,8 +501,9 @@ impl Model {
         joints.chain(couplings).chain(bare).chain(contacts).chain(driven).collect()
     }
 
-    /// Counted angles with which assembly begins: those that drives, start conditions, and gears and threads from these ask for, and those that
-    /// nuts have turned by where they are drawn, as far as they lie beyond half a turn; poses alone do not determine this. Zero for all others.
+    /// Initial counted angles of assembly: those prescribed by drives and start conditions, those that follow from them through gears and
+    /// threads, and the angles of nuts as drawn, as far as they exceed half a turn, because poses alone do not determine them. Zero for all
+    /// others.
     pub fn start_turns(&self) -> Vec<f64> {
         use JointCoordinate::{Angle, Distance};
         let mut turns = vec![0.0; self.angles.len()];
@@ -565,7 +566,7 @@ impl Model {
         turns
     }
 
-    /// Rows of what assembly must meet at the start: on positions, or on rates.
+    /// Rows of the start conditions that assembly must satisfy: on positions, or on rates.
     pub fn start_constraints(&self, rates: bool) -> impl Iterator<Item = Constraint> + '_ {
         self.start.iter().enumerate().filter(move |(_, s)| s.rate == rates).map(|(k, s)| {
             // The speed of a row is the derivative of its right-hand side.

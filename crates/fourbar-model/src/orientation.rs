@@ -1,12 +1,12 @@
-//! The rotation that an orientation means.
+//! The rotation matrix of an orientation.
 
 use crate::spec::Orientation;
 use fourbar_math::so3;
 use nalgebra::{Matrix3, Vector3};
 
 impl Orientation {
-    /// Axes of the frame as columns; `None` if they are not defined: a zero axis or quaternion, parallel directions, a matrix that
-    /// is no rotation.
+    /// Axes of the frame as columns; `None` if they are not defined: a zero axis or quaternion, parallel directions, a matrix that is not a
+    /// rotation.
     pub fn matrix(&self) -> Option<Matrix3<f64>> {
         let unit = |v: Vector3<f64>| (v.norm() > 0.0 && v.norm().is_finite()).then(|| v.normalize());
         match self {

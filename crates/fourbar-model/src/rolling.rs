@@ -1,8 +1,7 @@
 //! Velocity constraints that cannot be integrated to positions (Pfaffian): rolling and the knife edge.
 //!
-//! Each element gives one or two rows `B(q) v = 0`. Rows are written once over any scalar, so that their rates and
-//! variations come from Taylor numbers. Elements of files roll on a plane fixed in the world; at a spot of a contact that sticks two
-//! bodies roll on each other.
+//! Each element gives one or two rows `B(q) v = 0`. Rows are written once over any scalar, so that their rates and variations come from
+//! Taylor numbers. Elements of files roll on a plane fixed in the world; at a sticking contact spot, two bodies roll on each other.
 
 use crate::contact::Spot;
 use crate::coordinate::PoseOf;
@@ -13,7 +12,7 @@ use nalgebra::{Matrix3, Matrix6, Vector3};
 use smallvec::SmallVec;
 use std::sync::Arc;
 
-/// What rolls.
+/// The kind of rolling element.
 #[derive(Clone, Debug)]
 pub enum RollingKind {
     /// A blade: no velocity along the body-fixed direction across it.
@@ -21,24 +20,24 @@ pub enum RollingKind {
         /// Direction across the blade, body axes.
         across: Vector3<f64>,
     },
-    /// A ball: the material point at the contact rests.
+    /// A ball: the material point at the contact is at rest.
     Sphere {
         /// Radius.
         radius: f64,
     },
-    /// A thin disk: the material point at the contact rests.
+    /// A thin disk: the material point at the contact is at rest.
     Disk {
         /// Axis of the disk, body axes.
         axis: Vector3<f64>,
         /// Radius.
         radius: f64,
     },
-    /// Where two bodies touch: their material points there move alike along the surface. The first body of the spot is in slot 1, the
-    /// second in slot 0.
+    /// A spot where two bodies touch: their material points there have equal tangential velocities. The first body of the spot is in slot
+    /// 1, the second in slot 0.
     Spot {
         /// The spot.
         spot: Arc<Spot>,
-        /// A direction on the second body, body axes, that the directions along the surface are taken from; `None`: bodies slide.
+        /// A direction on the second body, body axes, from which the tangential directions are constructed; `None`: bodies slide.
         axis: Option<Vector3<f64>>,
     },
 }
@@ -52,7 +51,7 @@ pub struct Rolling {
     pub n: Vector3<f64>,
     /// Two directions in the plane, world.
     pub t: [Vector3<f64>; 2],
-    /// What rolls.
+    /// The kind of rolling element.
     pub kind: RollingKind,
 }
 
@@ -147,7 +146,7 @@ impl Rolling {
         let two = matches!(self.kind, RollingKind::Spot { .. });
         let still = q.map(|q| PoseOf::<Dual> { r: q.r.map(Taylor::of), A: q.A.map(Taylor::of) });
         for l in if two { 0..2 } else { 1..2 } {
-            // Rows of one body do not change with its place.
+            // Rows of a single body do not depend on its position.
             for d in if two { 0..6 } else { 3..6 } {
                 let mut e = Twist::zero();
                 if d < 3 {

@@ -1,4 +1,4 @@
-//! Serde implementations that cannot be derived: codes by their pages, expressions as texts, bounds that may be missing.
+//! Serde implementations that cannot be derived: codes that have a page, expressions as text, optional bounds.
 
 use crate::codes;
 use crate::diagnostic::Code;
@@ -37,7 +37,7 @@ impl Called {
     }
 }
 
-/// As text with the variables `x0`, `x1` and so on, which reads back to the same program; with the tables it calls, where it calls any.
+/// As text with the variables `x0`, `x1` and so on, which reads back to the same program; with the tables it calls, if any.
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
 enum Saved {
@@ -45,7 +45,7 @@ enum Saved {
     Calling { text: String, tables: Vec<Called> },
 }
 
-/// What the names of a saved expression mean.
+/// The meaning of the names in a saved expression.
 struct Meaning(Vec<Table>);
 
 impl Names for Meaning {
@@ -88,7 +88,7 @@ impl<'de> Deserialize<'de> for Code {
     }
 }
 
-/// Two bounds; JSON has no infinite numbers, so that a bound that is not there is null.
+/// Two bounds; JSON has no infinite numbers, so a missing bound is null.
 pub(crate) mod bounds {
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 

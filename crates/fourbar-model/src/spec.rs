@@ -1,7 +1,7 @@
-//! A mechanism as its author states it: plain names and numbers, nothing checked yet.
+//! A mechanism as its author specifies it: plain names and numbers, not yet checked.
 //!
-//! Files are read into a [`ModelSpec`]; programs write one directly. [`ModelSpec::build`] checks it and gives the
-//! immutable [`crate::Model`]. Numbers are SI and radians; points are in the body's own frame unless a variant says world.
+//! Files are read into a [`ModelSpec`]; programs write one directly. [`ModelSpec::build`] checks it and returns the immutable
+//! [`crate::Model`]. Numbers are SI and radians; points are in the body frame unless a variant specifies the world.
 
 mod body;
 mod event;
@@ -24,7 +24,7 @@ pub type V3 = [f64; 3];
 
 /// A whole mechanism.
 ///
-/// With serde it is written in its own structure, which is not the format of files: `fourbar_io::write_model` writes that.
+/// Its serde form is its own structure, not the file format, which `fourbar_io::write_model` writes.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ModelSpec {
@@ -48,15 +48,15 @@ pub struct ModelSpec {
     pub points: Vec<(String, Place)>,
     /// Numbers set from outside between steps, by name.
     pub inputs: Vec<(String, InputSpec)>,
-    /// Numbers of the author's own that are integrated with the motion, by name.
+    /// User-defined states that are integrated with the motion, by name.
     pub states: Vec<(String, StateSpec)>,
     /// Planar curves by name: tracks, slots, cams.
     pub curves: Vec<(String, CurveSpec)>,
-    /// Names of joints or bodies that assembly must not move.
+    /// Names of joints or bodies that must not move in assembly.
     pub hold: Vec<String>,
-    /// What assembly must meet at the start: coordinates of joints and points, or their rates, with their values.
+    /// Conditions that assembly must satisfy at the start: coordinates of joints and points, or their rates, with their values.
     pub start: Vec<(StateVariable, f64)>,
-    /// Whether the motion starts where the mechanism rests, instead of as drawn.
+    /// Whether the motion starts at a rest position instead of the drawn one.
     pub settle: bool,
     /// Names of points to trace in pictures.
     pub trace: Vec<String>,
@@ -66,21 +66,22 @@ pub struct ModelSpec {
     pub plots: Vec<PlotSpec>,
     /// The body that the camera of a page follows.
     pub follow: Option<String>,
-    /// What to compute by default.
+    /// The default study.
     pub study: StudySpec,
-    /// Functions given by points, which expressions call by name. The expressions hold what they call; the list keeps the points.
+    /// Functions given by points, which expressions call by name. The expressions contain the functions they call; this list stores the
+    /// points.
     pub tables: Vec<(String, TableSpec)>,
-    /// Result columns of one's own, by name.
+    /// User-defined result columns, by name.
     pub outputs: Vec<(String, OutputSpec)>,
     /// Paths that points are to follow, by name: tasks of inverse dynamics, not part of the mechanism itself.
     pub paths: Vec<(String, PathSpec)>,
-    /// Motors that are to cause them, by name.
+    /// Motors that drive the points along the paths, by name.
     pub motors: Vec<(String, MotorSpec)>,
     /// Limits of joints, by the name of the joint.
     pub limits: Vec<(String, LimitSpec)>,
-    /// What changes the mechanism on its way, by name.
+    /// Events that change the mechanism during the run, by name.
     pub events: Vec<(String, EventSpec)>,
-    /// Points and vectors that the author describes bodies by, in order, by the name of the body: natural coordinates take them on request.
+    /// Points and vectors that define bodies, in order, by the name of the body; natural coordinates use them on request.
     pub basis: Vec<(String, Vec<BasicSpec>)>,
 }
 
@@ -98,7 +99,7 @@ pub struct BasicSpec {
 /// A plot of a page: columns of the result over time, or over another column.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlotSpec {
-    /// Names of columns, or of what has columns `.x`, `.y`, `.z`.
+    /// Names of columns, or of elements with columns `.x`, `.y`, `.z`.
     pub y: Vec<String>,
     /// The column of the horizontal axis; omitted: time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -110,18 +111,18 @@ pub struct PlotSpec {
 pub struct TableSpec {
     /// Points `[x, y]` in SI units, x rising.
     pub points: Vec<[f64; 2]>,
-    /// What happens at the first and the last point.
+    /// Boundary conditions at the first and the last point.
     pub ends: TableEnds,
-    /// What holds beyond them; omitted: the tangent, or the last value where the slope at the ends is zero, and a run that
-    /// goes there reports this.
+    /// Continuation beyond them; omitted: the tangent, or the last value where the slope at the ends is zero, and a run that leaves the
+    /// table reports this.
     pub outside: Option<Outside>,
-    /// Dimension of x, where given: the argument of a call is checked against it.
+    /// Dimension of x, if given: the argument of a call is checked against it.
     pub x_dimension: Option<Dimension>,
-    /// Dimension of y, where given: that of the value of a call.
+    /// Dimension of y, if given: the dimension of the value of a call.
     pub y_dimension: Option<Dimension>,
 }
 
-/// What a table does at its first and last point.
+/// Boundary conditions of a table at its first and last point.
 #[derive(Clone, Copy, Debug, PartialEq, Default, Serialize, Deserialize)]
 pub enum TableEnds {
     /// The second derivative vanishes.
@@ -157,14 +158,14 @@ impl TableSpec {
         Piecewise::spline(&x, &y, ends, beyond)
     }
 
-    /// What expressions call by the name `name`.
+    /// The function that expressions call by the name `name`.
     pub fn table(&self, name: &str) -> Result<Table, SplineError> {
         let function = Arc::new(self.function()?);
         Ok(Table { name: name.into(), function, x: self.x_dimension, y: self.y_dimension, outside: self.outside })
     }
 }
 
-/// A result column of one's own.
+/// A user-defined result column.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OutputSpec {
     /// Its value, an expression over the state in SI units.
@@ -191,7 +192,7 @@ pub enum At {
     World(V3),
 }
 
-/// Where a joint sits.
+/// Position and orientation of a joint.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Placement {
     /// One point and axis (or two) in the world as drawn; the joint coordinate is zero there.
@@ -203,7 +204,7 @@ pub enum Placement {
         /// The axis fixed in the moving body, where it differs (universal, angle).
         axis_moving: Option<V3>,
     },
-    /// Frames in each body, for starts that are only a guess.
+    /// Frames in each body, for starts that are only an estimate.
     Frames {
         /// Frame on the base.
         base: FrameSpec,
@@ -232,7 +233,7 @@ pub enum JointSpec {
         kind: PairKind,
         /// Base and moving body, by name.
         bodies: [String; 2],
-        /// Where it sits.
+        /// Its position and orientation.
         placement: Placement,
     },
     /// Keeps two points at a distance.
@@ -241,7 +242,7 @@ pub enum JointSpec {
         from: Place,
         /// Point on the moving body.
         to: Place,
-        /// Length; as drawn where omitted.
+        /// Length; omitted: as drawn.
         length: Option<f64>,
     },
     /// Keeps the angle between two directions.
@@ -250,7 +251,7 @@ pub enum JointSpec {
         bodies: [String; 2],
         /// Direction on the base and on the moving body.
         axes: [At; 2],
-        /// Angle; as drawn where omitted.
+        /// Angle; omitted: as drawn.
         angle: Option<f64>,
     },
     /// A point of the moving body follows a curve of the base.
@@ -263,7 +264,7 @@ pub enum JointSpec {
         at: At,
         /// Radius of the follower: the point keeps this distance from the curve.
         radius: f64,
-        /// The side of the curve on which the follower runs; as drawn where omitted.
+        /// The side of the curve on which the follower runs; omitted: as drawn.
         side: Option<Side>,
     },
     /// Coordinate of the second joint = ratio x coordinate of the first + as drawn.
@@ -284,7 +285,7 @@ pub enum JointSpec {
     },
 }
 
-/// A side of a curve in the direction of its points, seen against the normal of its plane.
+/// A side of a curve, looking along the order of its points and against the normal of its plane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Side {
     /// The left one.
@@ -378,7 +379,7 @@ pub enum ConstraintSpec {
         radius: f64,
         /// The plane.
         plane: PlaneSpec,
-        /// Whether it is kept on the plane; a wheel whose carrier keeps its height needs no such row.
+        /// Whether it is kept on the plane; a wheel whose carrier fixes its height needs no such row.
         contact: bool,
     },
     /// World direction dotted with the vector from `from` to `to` = value(t).
@@ -408,7 +409,7 @@ pub struct PlaneSpec {
 pub struct DriveSpec {
     /// The joint, by name.
     pub joint: String,
-    /// Which quantity is prescribed.
+    /// The quantity that is prescribed.
     pub quantity: DriveQuantity,
     /// The function of time (variable 0 of the expression) and of `inputs` (variables from 1 on).
     pub value: Expr,
@@ -436,7 +437,7 @@ impl Default for InputSpec {
     }
 }
 
-/// A number of the author's own that is integrated with the motion.
+/// A user-defined state that is integrated with the motion.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StateSpec {
     /// SI unit, such as `rad*s`; `1` for a plain number.
@@ -447,7 +448,7 @@ pub struct StateSpec {
     pub start: f64,
 }
 
-/// What a drive prescribes.
+/// The quantity that a drive prescribes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum DriveQuantity {
     /// The joint's angle.
@@ -456,7 +457,7 @@ pub enum DriveQuantity {
     Distance,
     /// The rate of its angle, or of its distance where it has no angle.
     Speed,
-    /// The rate of that rate.
+    /// The rate of the speed.
     Acceleration,
 }
 
@@ -496,7 +497,7 @@ pub enum ForceFrame {
 pub struct StateExpr {
     /// The expression.
     pub expr: Expr,
-    /// What its variables mean.
+    /// The meaning of its variables.
     pub variables: Vec<StateVariable>,
 }
 
@@ -507,7 +508,7 @@ impl StateExpr {
     }
 }
 
-/// What a variable of a [`StateExpr`] reads.
+/// The quantity read by a variable of a [`StateExpr`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum StateVariable {
     /// Time, written `t`.
@@ -547,23 +548,23 @@ impl std::fmt::Display for StateVariable {
     }
 }
 
-/// What `run` computes.
+/// The settings of `run`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct StudySpec {
-    /// `kinematics` or `dynamics`; omitted: dynamics, or kinematics where the drives leave no freedom.
+    /// `kinematics` or `dynamics`; omitted: dynamics, or kinematics if the drives leave no degrees of freedom.
     pub analysis: Option<String>,
     /// Formulation by name; `auto` chooses.
     pub formulation: Option<String>,
     /// Integrator by name; `tableau` for the method below.
     pub integrator: Option<String>,
-    /// A Runge-Kutta method of the author's own.
+    /// A user-defined Runge-Kutta method.
     pub tableau: Option<TableauSpec>,
     /// End of the run.
     pub t_end: f64,
-    /// Distance of output times.
+    /// Interval between output times.
     pub output_step: Option<f64>,
-    /// Fixed step, where wanted.
+    /// Fixed step size, if wanted.
     pub step: Option<f64>,
     /// Tolerance of adaptive runs.
     pub tol: Option<f64>,

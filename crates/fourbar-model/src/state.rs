@@ -8,7 +8,7 @@ use nalgebra::{Matrix3, Vector3};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// Where a body is: centre of mass in the world, rotation from body to world axes.
+/// Pose of a body: centre of mass in the world, rotation from body to world axes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pose {
     /// Centre of mass, world.
@@ -39,8 +39,7 @@ impl Pose {
     }
 }
 
-/// How a body moves: velocity of the centre of mass in the world, angular velocity in body axes.
-/// Accelerations and increments have the same shape.
+/// Velocity of a body: of the centre of mass in the world, angular in body axes. Accelerations and increments have the same shape.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub struct Twist {
     /// Linear part, world axes.
@@ -78,8 +77,8 @@ impl From<Twist> for [f64; 6] {
     }
 }
 
-/// What acts on a body: force at the centre of mass in world axes, torque about it in body axes.
-/// Impulses and momenta have the same shape, and so has a row of a Jacobian: it is the wrench of a unit multiplier.
+/// Load on a body: force at the centre of mass in world axes, torque about it in body axes. Impulses and momenta have the same shape, and
+/// so has a row of a Jacobian: it is the wrench of a unit multiplier.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub struct Wrench {
     /// Force, world axes.
@@ -104,7 +103,7 @@ impl Wrench {
     pub fn plus(&self, o: &Self) -> Self {
         Self { F: self.F + o.F, T: self.T + o.T }
     }
-    /// Power on a body that moves; of a row, the rate it gives.
+    /// Power on a moving body; for a row, the rate.
     #[inline]
     pub fn power(&self, of: &Twist) -> f64 {
         self.F.dot(&of.v) + self.T.dot(&of.w)
@@ -117,7 +116,7 @@ impl From<Wrench> for [f64; 6] {
     }
 }
 
-/// Pose and velocity of every body, ground included as number zero, and the angles of the joints that count turns.
+/// Pose and velocity of every body, with the ground as number zero, and the counted angles of the joints.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Configuration {
     /// Time.

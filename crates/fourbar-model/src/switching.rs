@@ -1,7 +1,7 @@
 //! Piecewise elements of a mechanism: expressions with conditions or steps, and one-sided forces.
 //!
-//! Between two events each of them keeps its piece, and [`Model::in_mode`] leaves nothing but the pieces in force, which continue smoothly
-//! beyond their ends. So formulations meet neither jumps nor kinks; whoever moves a mechanism watches the guards.
+//! Between two events each element keeps its piece, and [`Model::in_mode`] retains only the active pieces, which continue smoothly beyond
+//! their ends. So formulations see neither jumps nor kinks; the run monitors the guards.
 
 use crate::expr::{Guards, Pieces};
 use crate::force::eval::{Plain, law_value, law_variables};
@@ -10,21 +10,21 @@ use crate::time::TimeFunction;
 use fourbar_math::{Scalar, Taylor};
 use serde::{Deserialize, Serialize};
 
-/// Places at which forces begin to act that are watched, at most: with more of them something touches or parts all the time, and
-/// methods meet these kinks by smaller steps.
+/// Largest number of monitored positions at which forces begin to act: with more of them, contacts open and close all the time, and methods
+/// handle these kinks by smaller steps.
 const MOST_SIDES: usize = 32;
-/// Guards above minus this are those of a piece that holds.
+/// A piece is valid while its guards exceed minus this.
 const ROUNDING: f64 = 1e-12;
 
 /// Limits on the number of evaluations, for all functions of time together and for each, in the search for pulses.
 const SCANNED: usize = 20_000;
 const FINEST: usize = 1_000;
-/// A function rests where it changes by less than this share of its range from one look to the next.
+/// A function is at rest where it changes by less than this fraction of its range between two samples.
 const CALM: f64 = 1e-9;
 /// Largest number of pulses of a function that are distinguished.
 const PULSES: usize = 64;
 
-/// Beginnings, peaks and ends of what a function does after a rest, by evenly spaced looks.
+/// Beginnings, peaks and ends of the pulses of a function between intervals of rest, from evenly spaced samples.
 fn pulses(f: &dyn Fn(f64) -> f64, t_end: f64, count: usize) -> Vec<f64> {
     let time = |k: usize| t_end * k as f64 / count as f64;
     let values: Vec<f64> = (0..=count).map(|k| f(time(k))).collect();
@@ -52,23 +52,23 @@ fn pulses(f: &dyn Fn(f64) -> f64, t_end: f64, count: usize) -> Vec<f64> {
     list
 }
 
-/// Something that is made of pieces.
+/// A piecewise element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Switching {
     /// The function of time of a drive.
     Drive(usize),
-    /// That of a bare constraint.
+    /// The function of time of a bare constraint.
     Bare(usize),
-    /// The rate of a state of the author's own.
+    /// The rate of a user-defined state.
     State(usize),
-    /// An expression of a force, by force and place among its expressions.
+    /// An expression of a force, by force and index among its expressions.
     Law(usize, usize),
     /// A side of a force that acts only beyond a bound, by force and side.
     Side(usize, usize),
 }
 
 impl Model {
-    /// Everything that is made of pieces.
+    /// All piecewise elements.
     pub fn switching(&self) -> Vec<Switching> {
         let mut list = Vec::new();
         list.extend((0..self.drives.len()).filter(|&k| self.drives[k].value.expr().switches()).map(Switching::Drive));
@@ -85,9 +85,9 @@ impl Model {
         list
     }
 
-    /// Times at which drives, bare constraints, forces and rates of states begin to change with time or cease to, in order: ends of smooth steps,
-    /// and beginnings, peaks and ends of pulses before `t_end`. Nothing jumps there; but who chooses steps by what moves would pass over a pulse
-    /// that begins while everything rests.
+    /// Times at which drives, bare constraints, forces and rates of states begin to change with time or cease to, in order: ends of smooth
+    /// steps, and beginnings, peaks and ends of pulses before `t_end`. Nothing jumps there; but a step size control based on the motion
+    /// would step over a pulse that begins while everything is at rest.
     pub fn time_marks(&self, t_end: f64) -> Vec<f64> {
         let functions = || self.drives.iter().map(|d| &d.value).chain(self.bare.iter().map(|b| &b.value));
         let mut list: Vec<f64> = functions().flat_map(|f| f.expr().smooth_ends(0)).collect();
@@ -97,7 +97,7 @@ impl Model {
         let laws: Vec<_> = laws.filter_map(|law| Some((law, law.variables.iter().position(of_time)?))).collect();
         list.extend(laws.iter().flat_map(|(law, time)| law.expr.smooth_ends(*time)));
         let count = (SCANNED / (laws.len() + functions().count()).max(1)).min(FINEST);
-        // Those that are made of smooth steps say it exactly.
+        // For functions composed of smooth steps these times are exact.
         for f in functions().filter(|f| f.expr().uses(0) && f.expr().smooth_ends(0).is_empty()) {
             list.extend(pulses(&|t| f.at(t)[0], t_end, count));
         }
@@ -126,7 +126,7 @@ impl Model {
         }
     }
 
-    /// Whether time alone decides where its pieces end.
+    /// Whether the ends of its pieces depend on time alone.
     pub fn switches_by_time(&self, s: Switching) -> bool {
         match s {
             Switching::Drive(_) | Switching::Bare(_) => {
@@ -161,8 +161,8 @@ impl Model {
         if let Switching::Law(k, _) = s { self.forces[k].1.own_coordinate(self, x) } else { (0.0, 0.0) }
     }
 
-    /// The pieces that hold at a state. `left` has earlier ones and a guard that has come down to zero; where there is no such guard, those
-    /// that still hold stay.
+    /// The pieces that are valid at a state. `left` gives earlier pieces and the guard that has reached zero; without such a guard, pieces
+    /// that are still valid are kept.
     pub fn pieces_of(&self, s: Switching, x: &Plain<'_>, left: Option<(&[i64], usize)>) -> Pieces {
         if let Some(f) = self.time_function_of(s) {
             return f.expr().pieces(&f.variables(x.t, x.z), left);
@@ -189,7 +189,7 @@ impl Model {
         list
     }
 
-    /// Guards of some pieces at a state: positive while they hold.
+    /// Guards of some pieces at a state: positive while the pieces are valid.
     pub fn guards_of(&self, s: Switching, pieces: &[i64], x: &Plain<'_>, out: &mut Guards) {
         out.clear();
         if let Some(f) = self.time_function_of(s) {
@@ -219,7 +219,7 @@ impl Model {
         }
     }
 
-    /// Drives whose integrals have to be placed where pieces of their rates begin.
+    /// Drives whose integrals must be given a start value where pieces of their rates begin.
     pub fn placed_drives(&self) -> impl Iterator<Item = &crate::time::Integral> {
         self.drives.iter().filter_map(|d| match &d.value {
             TimeFunction::Integral(i) if i.is_placed() => Some(i),
@@ -227,7 +227,7 @@ impl Model {
         })
     }
 
-    /// Leaves of something nothing but some of its pieces.
+    /// Reduces a piecewise element to some of its pieces.
     pub(crate) fn keep_pieces(&mut self, s: Switching, pieces: &[i64]) {
         match s {
             Switching::Drive(k) => self.drives[k].value = self.drives[k].value.in_pieces(pieces),

@@ -1,14 +1,14 @@
-//! A Runge-Kutta method of the author's own, as Butcher writes it.
+//! A user-defined Runge-Kutta method as a Butcher tableau.
 
 use crate::diagnostic::{Diagnostic, number};
 use fourbar_math::runge_kutta::{Order, order};
 use serde::{Deserialize, Serialize};
 
-/// More stages than any method in use has.
+/// Largest number of stages, more than any method in use has.
 const MOST: usize = 64;
-/// Nodes may be off the sums of their rows by the rounding of written numbers.
+/// Nodes may differ from their row sums by the rounding of written numbers.
 const WRITTEN: f64 = 1e-9;
-/// Where it is in a file.
+/// Its path in a file.
 const PLACE: &str = "study.integrator.tableau";
 
 /// The tableau of an explicit method.
@@ -24,12 +24,12 @@ pub struct TableauSpec {
     pub estimate: Option<Vec<f64>>,
 }
 
-/// What a tableau was found to be.
+/// The result of checking a tableau.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Checked {
     /// The matrix by rows, one for each stage, zeros included.
     pub a: Vec<Vec<f64>>,
-    /// What the order conditions say.
+    /// The order from the order conditions.
     pub order: Order,
     /// Order of the second result, where there is one.
     pub estimate: Option<usize>,

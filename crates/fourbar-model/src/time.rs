@@ -25,7 +25,7 @@ impl TimeFunction {
 }
 
 impl TimeFunction {
-    /// The expression that switches: its value or, of an integral, its rate.
+    /// The expression that may switch: the value or, for an integral, the rate.
     pub fn expr(&self) -> &Expr {
         match self {
             TimeFunction::Value(f) => f,
@@ -41,7 +41,7 @@ impl TimeFunction {
         }
     }
 
-    /// The function on some pieces of this expression alone; integrals have to be placed.
+    /// The function with only some pieces of this expression; integrals need a start value.
     pub fn in_pieces(&self, pieces: &[i64]) -> Self {
         match self {
             TimeFunction::Value(f) => TimeFunction::Value(f.in_pieces(pieces)),
@@ -59,13 +59,13 @@ pub struct Seam {
     pub sides: [[f64; 3]; 2],
 }
 
-/// Times at which a function of pieces is examined, and seams that are followed, at most.
+/// Largest numbers of samples of a piecewise function, and of seams found.
 const LOOKS: usize = 2048;
 const SEAMS: usize = 4096;
 
 impl TimeFunction {
-    /// Seams between zero and `t_end`, in order of time. Pieces shorter than one part in 2,048 of that are found where they begin or
-    /// end at a number that is written in the expression.
+    /// Seams between zero and `t_end`, in order of time. Pieces shorter than 1/2048 of this interval are found if they begin or end at a
+    /// number written in the expression.
     pub fn seams(&self, t_end: f64) -> Vec<Seam> {
         let expr = match self {
             TimeFunction::Value(f) => f,
@@ -100,7 +100,7 @@ impl TimeFunction {
                         b = middle;
                     }
                 }
-                // A little away from it, because a function may have special values at single points.
+                // Evaluated slightly beside the seam, because a function may have special values at single points.
                 let beside = (8.0 * close).max(4.0 * f64::EPSILON * b);
                 seams.push(Seam { t: a, sides: [self.at((a - beside).max(0.0)), self.at(b + beside)] });
                 from = (b, pieces(b));
@@ -114,12 +114,12 @@ impl TimeFunction {
     }
 }
 
-/// A table that a function of time reads at a place that moves evenly with time: the times are known at which it changes its pieces,
-/// where its third derivative jumps. Methods of high order want their steps to end there.
+/// A table that a function of time reads at an argument linear in time: the times at which its pieces change, where its third derivative
+/// jumps, are known. Steps of high-order methods should end there.
 #[derive(Clone, Debug)]
 pub struct Knots {
     table: Arc<Piecewise>,
-    /// Where it is read at time zero, and how fast that moves.
+    /// The argument at time zero, and its rate.
     at: f64,
     speed: f64,
 }
@@ -127,7 +127,7 @@ pub struct Knots {
 impl Knots {
     /// The first time after `t` at which the piece changes.
     pub fn next(&self, t: f64) -> Option<f64> {
-        // Rounding may put the time of a knot a little before the knot: then the one after it is meant.
+        // Rounding may put the time of a knot slightly before the knot: then the next knot is used.
         let little = 64.0 * f64::EPSILON * t.abs().max(f64::MIN_POSITIVE);
         let mut x = self.at + self.speed * t;
         for _ in 0..2 {
@@ -142,7 +142,7 @@ impl Knots {
 }
 
 impl TimeFunction {
-    /// The tables it reads at a place that moves evenly with time.
+    /// The tables it reads at an argument linear in time.
     pub fn knots(&self) -> Vec<Knots> {
         let expr = match self {
             TimeFunction::Value(f) => f,
@@ -164,31 +164,31 @@ impl TimeFunction {
     }
 }
 
-/// Distance of the knots at which the integral is remembered, seconds.
+/// Interval between the knots at which the integral is stored, seconds.
 const KNOT: f64 = 0.125;
-/// Halvings between two knots, at most: a jump takes some thirty, and nothing resolves a rate that is nothing but noise.
+/// Largest number of halvings between two knots: a jump takes some thirty, and a rate that is pure noise cannot be resolved.
 const PANELS: usize = 2000;
-/// Knots for which there is room from the start.
+/// Knots for which memory is reserved initially.
 const ROOM: usize = 4096;
 
-/// The running integral of a rate, or the integral of that, from values at a time on. Whole intervals are integrated once and
-/// remembered.
+/// The running integral of a rate, or its double integral, from given values at a given time. Whole intervals are integrated once and
+/// stored.
 ///
-/// The rate may read inputs, which are held, or change at a constant rate, between changes: a change starts another piece at the
-/// position and speed reached. Clones share their pieces; [`Integral::own`] gives an independent copy.
+/// The rate may read inputs, which are constant or change at a constant rate between changes: a change starts another piece at the position
+/// and speed reached. Clones share their pieces; [`Integral::own`] gives an independent copy.
 #[derive(Clone, Debug)]
 pub struct Integral {
     rate: Expr,
     /// Whether the rate is an acceleration.
     twice: bool,
-    /// Inputs that the rate reads as its variables from 1 on, by their place in the model.
+    /// Inputs that the rate reads as its variables from 1 on, by their index in the model.
     inputs: Vec<usize>,
-    /// Whether it continues from wherever it is put, which may be elsewhere than where its rate leads from time zero.
+    /// Whether it continues from an assigned value, which may differ from the integral of its rate from time zero.
     placed: bool,
     course: Arc<Mutex<Vec<Piece>>>,
 }
 
-/// A time from which on inputs are held.
+/// A time from which inputs are held.
 #[derive(Clone, Debug)]
 struct Piece {
     from: f64,
@@ -200,7 +200,7 @@ struct Piece {
     knots: Vec<[f64; 2]>,
 }
 
-/// The present piece and the one before, for instants inside the last step.
+/// The present piece and the previous one, for times inside the last step.
 const PIECES: usize = 2;
 
 impl Piece {
@@ -227,12 +227,12 @@ impl Integral {
         Self { rate, twice, inputs, placed: false, course: Arc::new(Mutex::new(vec![Piece::new(0.0, [0.0; 2], held)])) }
     }
 
-    /// What is integrated.
+    /// The integrand.
     pub fn rate(&self) -> &Expr {
         &self.rate
     }
 
-    /// Whether it is an acceleration, integrated twice.
+    /// Whether the integrand is an acceleration, integrated twice.
     pub fn is_twice(&self) -> bool {
         self.twice
     }
@@ -248,17 +248,17 @@ impl Integral {
         Self { course: Arc::new(Mutex::new(course)), ..self.clone() }
     }
 
-    /// The same on some pieces of its rate, with its own course that has to be placed.
+    /// The same with only some pieces of its rate, with an independent course that needs a start value.
     fn in_pieces(&self, pieces: &[i64]) -> Self {
         Self { rate: self.rate.in_pieces(pieces), placed: true, ..self.own() }
     }
 
-    /// Whether it has to be placed where pieces of its rate begin.
+    /// Whether it must be given a start value where pieces of its rate begin.
     pub fn is_placed(&self) -> bool {
         self.placed
     }
 
-    /// From `t` on the inputs have the values and slopes that `held` gives by their place.
+    /// From `t` on, the inputs have the values and slopes that `held` returns for their index.
     pub fn change(&self, t: f64, held: impl Fn(usize) -> [f64; 2]) {
         let [position, speed, _] = self.at(t);
         let Ok(mut course) = self.course.lock() else { return };
@@ -282,7 +282,7 @@ impl Integral {
         }
     }
 
-    /// Goes on from another position and speed at `t`, with the inputs as they are.
+    /// Continues from another position and speed at `t`, with unchanged inputs.
     pub fn place(&self, t: f64, position: f64, speed: f64) {
         let Ok(mut course) = self.course.lock() else { return };
         if let Some(mut last) = course.pop() {
@@ -299,7 +299,7 @@ impl Integral {
         course.iter().flat_map(|p| [p.from, p.start[0], p.start[1]].into_iter().chain(p.held.iter().flatten().copied())).collect()
     }
 
-    /// Takes back what [`Integral::save`] gave; `None` if its size does not fit.
+    /// Restores the result of [`Integral::save`]; `None` if its size does not fit.
     pub fn restore(&self, saved: &[f64]) -> Option<()> {
         let size = 3 + 2 * self.inputs.len();
         let pieces = saved.len() / size;
@@ -311,7 +311,7 @@ impl Integral {
         Some(())
     }
 
-    /// Which pieces of the rate's own hold at `t`.
+    /// The valid pieces of the rate at `t`.
     fn pieces(&self, t: f64) -> u64 {
         match self.course.lock() {
             Ok(course) => self.rate.pieces_at(&piece_of(&course, t).variables(t)),
@@ -363,7 +363,7 @@ impl Integral {
     }
 }
 
-/// The piece that holds at `t`: before the first one that too.
+/// The piece that is valid at `t`; the first one also for earlier times.
 fn place_of(course: &[Piece], t: f64) -> usize {
     course.iter().rposition(|p| p.from <= t).unwrap_or(0)
 }
@@ -377,13 +377,13 @@ fn integral(f: &impl Fn(f64) -> f64, a: f64, b: f64) -> f64 {
     panel(f, a, b, 0, &mut panels)
 }
 
-/// Gauss-Legendre over one interval, halved until both halves agree with the whole or no `panels` are left.
+/// Gauss-Legendre quadrature over one interval, halved until both halves agree with the whole or no `panels` are left.
 fn panel(f: &impl Fn(f64) -> f64, a: f64, b: f64, depth: usize, panels: &mut usize) -> f64 {
     let middle = 0.5 * (a + b);
     let (whole, left, right) = (gauss(f, a, b), gauss(f, a, middle), gauss(f, middle, b));
     let size = whole.abs().max(left.abs() + right.abs());
     let gap = (whole - left - right).abs();
-    // What is no number does not become one.
+    // Halving does not remove NaN.
     if *panels == 0 || depth >= 24 || gap.is_nan() || gap <= 1e-15 * size + 1e-300 {
         return left + right;
     }
@@ -437,7 +437,7 @@ mod tests {
         };
         assert_eq!(all("lift(2*t)"), [0.5, 1.5, 2.0, 2.5]);
         assert_eq!(all("1 + sin(lift(1 - 2*t))"), [0.5, 1.0, 2.0, 2.5]);
-        // Tenths have no exact binary form: no knot is met twice, none is missed.
+        // Tenths have no exact binary form: no knot is visited twice, none is missed.
         let thousand = knots("lift(t/10 + 0.3)");
         let (mut t, mut count) = (0.0, 0);
         while let Some(next) = thousand[0].next(t).filter(|t| *t < 10_000.0) {
@@ -445,7 +445,7 @@ mod tests {
             (t, count) = (next, count + 1);
         }
         assert_eq!(count, 750);
-        // Nothing is known of other motions.
+        // Knots are not determined for other arguments.
         assert!(knots("lift(t^2)").is_empty() && knots("lift(sin(t))").is_empty() && knots("lift(2)*t").is_empty());
     }
 
@@ -459,7 +459,7 @@ mod tests {
         }
     }
 
-    /// Every halving is counted, so these end at once: halved to the last depth a single knot would take 16 million panels.
+    /// Every halving is counted, so these end quickly: halved to the last depth, a single knot would take 16 million panels.
     #[test]
     fn rates_that_cannot_be_integrated_end() {
         let jump = Integral::new(Expr::time("if(t < 0.3, 1, 2)").expect("reads"));
@@ -470,7 +470,7 @@ mod tests {
         assert!(noise.at(2.0)[0].abs() < 2.0);
     }
 
-    /// An acceleration `u cos(t)` whose `u` changes at 0.7 and 1.3 and grows at a rate in the end, against its closed form.
+    /// An acceleration `u cos(t)` whose `u` changes at 0.7 and 1.3 and finally grows at a constant rate, against its closed form.
     #[test]
     fn an_acceleration_is_integrated_twice_through_changes_of_an_input() {
         let expr = Expr::parse("u*cos(t)", &mut |n| match n {

@@ -17,7 +17,7 @@ pub struct Loop {
 /// Structure of a mechanism's joints.
 #[derive(Clone, Debug)]
 pub struct Topology {
-    /// Groups of bodies joined with each other; the first holds the ground.
+    /// Groups of connected bodies; the first contains the ground.
     pub components: Vec<Vec<BodyId>>,
     /// For each body, the joint towards the ground (or the root of its component).
     pub parent_joint: Vec<Option<usize>>,
@@ -25,7 +25,7 @@ pub struct Topology {
     pub parent: Vec<Option<BodyId>>,
     /// Independent loops.
     pub loops: Vec<Loop>,
-    /// Normal of the plane of motion, where all joints keep one.
+    /// Normal of the plane of motion, if all joints keep the motion planar.
     pub planar: Option<Vector3<f64>>,
 }
 
@@ -93,7 +93,7 @@ impl Topology {
     }
 }
 
-/// The common normal of a mechanism all of whose joints keep their bodies in parallel planes.
+/// The common normal of a mechanism whose joints all keep their bodies in parallel planes.
 fn planar_normal(model: &Model, joined: bool) -> Option<Vector3<f64>> {
     let axis = |k: usize| {
         let j = &model.joints[k];
@@ -109,7 +109,7 @@ fn planar_normal(model: &Model, joined: bool) -> Option<Vector3<f64>> {
             stand => stand.holds(a.dot(&n)),
         }
     });
-    // Every body must hang on the ground through such joints: a free one could leave the plane.
+    // Every body must be connected to the ground through such joints: a free body could leave the plane.
     if !(fits && joined) {
         return None;
     }
@@ -132,7 +132,7 @@ pub fn is_forest(model: &Model) -> bool {
     model.joints.iter().filter(|j| !j.open).all(|j| groups.join(j.bodies[0].index(), j.bodies[1].index()))
 }
 
-/// Things that are joined one after the other, and which of them hang together.
+/// Elements that are joined one after the other, and their connected groups (union-find).
 #[derive(Clone, Debug)]
 pub struct Groups {
     /// Another member of the same group; the smallest represents itself.
@@ -140,12 +140,12 @@ pub struct Groups {
 }
 
 impl Groups {
-    /// `n` things, each alone.
+    /// `n` elements, each in its own group.
     pub fn new(n: usize) -> Self {
         Self { root: (0..n).collect() }
     }
 
-    /// The smallest member of a thing's group.
+    /// The smallest member of an element's group.
     pub fn find(&mut self, mut k: usize) -> usize {
         while self.root[k] != k {
             self.root[k] = self.root[self.root[k]];

@@ -1,4 +1,4 @@
-//! What the tests share: shipped models, reference files, comparison.
+//! Shared by the tests: shipped models, reference files, comparison.
 
 use fourbar::study::{self, Observer, Report, Study};
 use fourbar::trajectory::Column;
@@ -9,7 +9,7 @@ use std::path::PathBuf;
 /// Explicit methods without an error estimate: they need a fixed step.
 pub const WITHOUT_ESTIMATE: [&str; 6] = ["rk4", "euler", "cg3", "cg4", "cf3", "cf4"];
 
-/// Integrators of a formulation that need nothing but their name: a tableau of one's own needs numbers.
+/// Integrators of a formulation that need only a name; a user-defined tableau needs coefficients.
 pub fn integrators_of(f: &fourbar::study::FormulationInfo) -> Vec<&'static str> {
     f.integrators.iter().copied().filter(|i| *i != "tableau").collect()
 }
@@ -27,7 +27,7 @@ pub fn parse(text: &str) -> Model {
     loaded.spec.build().unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// Names of the shipped models that any method can run in a moment: all but the stiff ones and those with contacts or events.
+/// Names of the shipped models that every method can run quickly: all except the stiff ones and those with contacts or events.
 pub fn shipped() -> Vec<String> {
     files().into_iter().filter(|n| ![STIFF, CONTACT, EVENT].iter().any(|kind| n.starts_with(kind))).collect()
 }
@@ -42,12 +42,12 @@ pub fn contacts() -> Vec<String> {
     files().into_iter().filter(|n| n.starts_with(CONTACT)).collect()
 }
 
-/// Names of the shipped models that are stiff: explicit methods crawl on them.
+/// Names of the stiff shipped models, on which explicit methods are very slow.
 pub fn stiff() -> Vec<String> {
     files().into_iter().filter(|n| n.starts_with(STIFF)).collect()
 }
 
-/// How names of stiff models begin, of those with contacts, and of those with events.
+/// Prefixes of the names of stiff models, of those with contacts, and of those with events.
 const STIFF: &str = "stiff_";
 const CONTACT: &str = "contact_";
 const EVENT: &str = "event_";
@@ -62,14 +62,14 @@ fn files() -> Vec<String> {
     names
 }
 
-/// Runs a study; panics with the diagnostic where it fails.
+/// Runs a study; panics with the diagnostic if it fails.
 pub fn run(model: &Model, study: &Study) -> (Trajectory, Report) {
     let mut trajectory = Trajectory::default();
     let report = study::run(model, study, &mut trajectory).unwrap_or_else(|f| panic!("{}", f.diagnostic));
     (trajectory, report)
 }
 
-/// Keeps the rows of a run, stops it after some of them, and keeps the checkpoint it could continue from.
+/// Stores the rows of a run, stops it after some of them, and stores the checkpoint from which it could continue.
 pub struct Stopping {
     /// Rows so far.
     pub rows: Vec<Vec<f64>>,
@@ -98,7 +98,7 @@ impl Observer for Stopping {
     }
 }
 
-/// Runs at once and in two parts, which must be the same run: rows to the bit, and the same singular positions reported at the end.
+/// Runs once without interruption and once in two parts; both must agree: rows to the bit, and the same singular positions at the end.
 pub fn assert_resumes(model: &Model, study: &Study, stop_after: usize, what: &str) {
     let go = |stop_after: usize, checkpoint: Option<&str>| {
         let mut r = Stopping::after(stop_after);
@@ -133,7 +133,7 @@ pub fn reference(name: &str) -> Reference {
     Reference { columns, rows }
 }
 
-/// Our name of a reference column, where it is a quantity of a body or a drive.
+/// Our name of a reference column, if it is a quantity of a body or a drive.
 pub fn translate(name: &str, trajectory: &Trajectory) -> Option<String> {
     if name == "tau_driver" {
         return Some("motor.effort".into());
@@ -156,8 +156,8 @@ pub fn translate(name: &str, trajectory: &Trajectory) -> Option<String> {
     trajectory.find(&ours).map(|_| ours)
 }
 
-/// Largest difference from the reference up to `until`, over columns whose reference name passes `choose`; also how many
-/// values were compared. Quaternions are compared up to sign.
+/// Largest difference from the reference up to `until`, over columns whose reference name passes `choose`; and the number of values
+/// compared. Quaternions are compared up to sign.
 pub fn worst(trajectory: &Trajectory, reference: &Reference, until: f64, choose: impl Fn(&str) -> bool) -> (f64, usize) {
     let pairs: Vec<(usize, usize, Option<usize>)> = reference
         .columns
@@ -166,7 +166,7 @@ pub fn worst(trajectory: &Trajectory, reference: &Reference, until: f64, choose:
         .filter(|(_, c)| choose(c))
         .filter_map(|(i, c)| {
             let ours = translate(c, trajectory)?;
-            // The sign of a quaternion is judged by its first entry's whole quadruple.
+            // The sign of a quaternion follows from all four entries, starting at this index.
             let first = ours.rsplit_once(".p.").and_then(|(b, _)| trajectory.find(&format!("{b}.p.0")));
             Some((i, trajectory.find(&ours)?, first))
         })

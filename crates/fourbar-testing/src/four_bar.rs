@@ -1,4 +1,4 @@
-//! Four-bars of hinges in space, overconstrained as drawn, whose lengths, masses and forces are parameters of a file.
+//! Spatial four-bars with hinges, overconstrained, whose lengths, masses and forces are parameters of a file.
 
 use fourbar::random::Random;
 
@@ -9,21 +9,21 @@ pub struct FourBar {
     pub lengths: [f64; 4],
     /// Masses of crank, coupler and rocker, kg.
     pub masses: [f64; 3],
-    /// Moment of inertia of a bar about itself, kg m^2.
+    /// Moment of inertia of a bar about its axis, kg m^2.
     pub about_itself: f64,
     /// Angle of the crank at the start, rad.
     pub angle: f64,
-    /// Stiffness, damping and place on the coupler of a spring, with a coupler point beside it.
+    /// Stiffness, damping and position on the coupler of a spring, with a coupler point beside it.
     pub spring: Option<[f64; 3]>,
 }
 
 impl FourBar {
-    /// One of round numbers, without a spring.
+    /// A four-bar with round numbers, without a spring.
     pub fn round() -> Self {
         Self { lengths: [0.15, 0.35, 0.3, 0.4], masses: [0.3, 0.7, 0.6], about_itself: 1e-6, angle: 1.1, spring: None }
     }
 
-    /// One with a spring, a damper and a coupler point, drawn by chance.
+    /// A random four-bar with a spring, a damper and a coupler point.
     pub fn drawn(seed: u64) -> Self {
         let mut random = Random(seed);
         let mut between = |a: f64, b: f64| a + (b - a) * (0.5 + 0.5 * random.number());
@@ -36,8 +36,8 @@ impl FourBar {
         }
     }
 
-    /// Its file: parameters `a`, `b`, `c`, `d` (lengths), `m1`, `m2`, `m3`, `w` (gravity) and, with a spring, `k`, `n` and `e`. The pose is drawn
-    /// to a tenth of a millimetre; assembly closes it.
+    /// The text of its file: parameters `a`, `b`, `c`, `d` (lengths), `m1`, `m2`, `m3`, `w` (gravity) and, with a spring, `k`, `n` and `e`.
+    /// The pose is written to a tenth of a millimetre; assembly closes it.
     pub fn text(&self) -> String {
         let Self { lengths: [a, b, c, d], masses: [m1, m2, m3], about_itself: thin, angle, spring } = self;
         let (ax, az) = (a * angle.cos(), a * angle.sin());

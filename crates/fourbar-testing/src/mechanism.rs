@@ -1,8 +1,7 @@
 //! Random mechanisms for tests: trees and loops, planar and spatial, with random masses, frames, springs and velocities.
 //!
-//! Bodies are placed at random and joints are added at their positions, so that every loop is closed by construction;
-//! a third of them is then drawn roughly, with exact frames on the bodies, so that assembly has to close it. The same
-//! seed gives the same mechanism.
+//! Bodies are placed at random and joints are added at their positions, so that every loop is closed by construction; a third of them is
+//! then drawn inexactly, with exact frames on the bodies, so that assembly has to close it. The same seed gives the same mechanism.
 
 use fourbar::random::Random;
 use fourbar::spec::*;
@@ -11,25 +10,25 @@ use nalgebra::{Matrix3, Vector3};
 
 type V = Vector3<f64>;
 
-/// What kind of mechanism to throw.
+/// The kind of random mechanism.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Recipe {
     /// Moving bodies.
     pub bodies: usize,
-    /// Joints that close loops, at most.
+    /// Largest number of joints that close loops.
     pub loops: usize,
-    /// Whether all joints keep one plane.
+    /// Whether all joints are planar in a common plane.
     pub planar: bool,
     /// Whether nothing is joined to the ground, and gravity is zero.
     pub floating: bool,
-    /// Whether energy is kept: no dampers and no forces that follow a body.
+    /// Whether energy is conserved: no dampers and no follower forces.
     pub conservative: bool,
-    /// Whether bodies are drawn roughly.
+    /// Whether bodies are drawn inexactly.
     pub rough: bool,
 }
 
 impl Recipe {
-    /// A recipe by number.
+    /// A recipe by seed.
     pub fn of(seed: u64) -> Self {
         let mut r = source(seed ^ 0x5eed);
         let bodies = 2 + below(&mut r, 4);
@@ -46,14 +45,14 @@ impl Recipe {
 
 fn source(seed: u64) -> Random {
     let mut r = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
-    // The first numbers of neighbouring seeds resemble each other.
+    // The first numbers of neighbouring seeds are similar, so they are discarded.
     for _ in 0..8 {
         r.number();
     }
     r
 }
 
-/// A whole number below `n`.
+/// An integer below `n`.
 fn below(r: &mut Random, n: usize) -> usize {
     (((r.number() + 1.0) * 0.5 * n as f64) as usize).min(n - 1)
 }
@@ -72,7 +71,7 @@ fn unit(r: &mut Random) -> V {
     }
 }
 
-/// A direction across `d`.
+/// A direction perpendicular to `d`.
 fn across(r: &mut Random, d: &V) -> V {
     loop {
         let v = d.cross(&unit(r));
@@ -113,7 +112,7 @@ fn freedoms(kind: PairKind) -> usize {
     }
 }
 
-/// Throws a mechanism.
+/// Generates a mechanism.
 pub fn mechanism(recipe: &Recipe, seed: u64) -> ModelSpec {
     let mut r = source(seed);
     let normal = unit(&mut r);
@@ -189,7 +188,7 @@ fn body(r: &mut Random, b: &Thrown) -> BodySpec {
     }
 }
 
-/// A joint at the current positions of its bodies; in a plane its axis is the normal, or lies in it for a slide.
+/// A joint at the current positions of its bodies; in planar mechanisms its axis is the normal, or lies in the plane for a slide.
 fn placed(r: &mut Random, kind: PairKind, bodies: [usize; 2], at: &V, normal: Option<&V>) -> JointSpec {
     let axis = match (normal, kind) {
         (Some(n), PairKind::Prismatic) => across(r, n),
@@ -201,8 +200,8 @@ fn placed(r: &mut Random, kind: PairKind, bodies: [usize; 2], at: &V, normal: Op
     JointSpec::Pair { kind, bodies: bodies.map(name), placement }
 }
 
-/// Closes a loop where the chain between two bodies has freedoms to spare. `closed` holds the loops so far: the bodies whose joints to
-/// their parents are in them, and the freedoms they took, which a loop over the same joints cannot take again.
+/// Closes a loop if the chain between two bodies has enough freedoms. `closed` contains the loops so far: the bodies whose joints to their
+/// parents they include, and the freedoms they removed, which are no longer available to a loop over the same joints.
 fn close(
     r: &mut Random,
     recipe: &Recipe,
@@ -281,7 +280,7 @@ fn forces(r: &mut Random, recipe: &Recipe, spec: &mut ModelSpec) {
     }
 }
 
-/// Exact frames on the bodies instead of places in the world, then bodies drawn a little beside their places.
+/// Replaces world positions by exact frames on the bodies, then displaces the drawn bodies slightly.
 fn rough(r: &mut Random, spec: &mut ModelSpec, bodies: &[Thrown]) {
     let index = |n: &str| n.strip_prefix('b').and_then(|k| k.parse::<usize>().ok()).unwrap_or(0);
     for (_, joint) in &mut spec.joints {
@@ -292,7 +291,7 @@ fn rough(r: &mut Random, spec: &mut ModelSpec, bodies: &[Thrown]) {
                 let x = across(r, &z[0]);
                 let frame = |side: usize| {
                     let b = &bodies[index(&ends[side])];
-                    // The angle of a cross is not read, so that its frames need no common x axis.
+                    // A universal joint has no angle coordinate, so its frames need no common x axis.
                     let x = if axis_moving.is_some() { None } else { Some(three(&b.A.tr_mul(&x))) };
                     FrameSpec { at: three(&b.A.tr_mul(&(V::from(at) - b.at))), axis: three(&b.A.tr_mul(&z[side])), x }
                 };

@@ -1,8 +1,8 @@
-//! Random parallel robots for tests of assembly: closed by construction, then drawn off by a share of their size.
+//! Random parallel robots for tests of assembly: closed by construction, then displaced by a fraction of their size.
 //!
-//! Their legs can close in several ways, elbows near the stretched position among them, so that the nearest closed pose is not the first
-//! that a walk meets. Frames are exact on the bodies; a drive, where there is one, holds the pose that the robot was built in. The same
-//! seed gives the same robot.
+//! Their legs have several assembly modes, also with elbows near the stretched position, so that the first pose found by a search need not
+//! be the nearest. Frames are exact on the bodies; a drive, if any, holds the original pose of the robot. The same seed gives the same
+//! robot.
 
 use crate::mechanism::matrix;
 use fourbar::analysis::assembly::{Bound, Metric, Options, assemble_from, pull};
@@ -17,7 +17,7 @@ use std::time::Instant;
 
 type V = Vector3<f64>;
 
-/// Names of the families, in the order in which seeds go through them.
+/// Names of the families, in the order of the seeds.
 pub const FAMILIES: [&str; 7] = ["3-RRR", "3-RPR", "five-bar", "6-SPS", "6-UPS", "delta", "3-RPS"];
 
 /// A robot under construction.
@@ -59,13 +59,13 @@ impl Built {
         if k == 0 { "ground".into() } else { format!("b{k}") }
     }
 
-    /// A rod between two points, or a plate that wide; its centre is in the middle.
+    /// A rod between two points, or a plate of that width; its centre is in the middle.
     fn body(&mut self, r: &mut Random, a: &V, b: &V, plate: bool) -> usize {
         let length = (b - a).norm();
-        // From one to a hundred.
+        // From 0.1 to 10.
         let mass = 10f64.powf(r.number());
         let along = mass * length * length / 12.0;
-        // The length is x of the body.
+        // The body x axis lies along its length.
         let inertia = if plate { [along, along, 2.0 * along] } else { [0.05 * along, along, along] };
         let x = (b - a).normalize();
         let z = if x.z.abs() < 0.9 { (V::z() - x * x.z).normalize() } else { across(&x) };
@@ -77,7 +77,7 @@ impl Built {
         k
     }
 
-    /// A joint at a place of the closed robot; its coordinates are zero there.
+    /// A joint at a position of the closed robot, in which its coordinates are zero.
     fn joint(&mut self, kind: PairKind, bodies: [usize; 2], at: &V, axes: [&V; 2]) -> String {
         let x = across(axes[0]);
         let frame = |side: usize| {
@@ -91,7 +91,7 @@ impl Built {
         name
     }
 
-    /// A rod without mass between two points.
+    /// A massless rod between two points.
     fn rod(&mut self, bodies: [usize; 2], ends: [&V; 2]) {
         let place = |side: usize| {
             let (o, A) = &self.poses[bodies[side]];
@@ -107,17 +107,17 @@ impl Built {
         self.spec.drives.push((name, DriveSpec { joint, quantity, value: Expr::constant(0.0), inputs: Vec::new() }));
     }
 
-    /// A leg of two links with pins about z: upper and lower link, elbow out of the line by a share of half the reach.
+    /// A leg of two links with pins about z; the elbow deviates from the line by a fraction of half the reach.
     fn elbow(&mut self, r: &mut Random, foot: &V, tip: &V) -> V {
         let half = (tip - foot) * 0.5;
         let side = V::z().cross(&half) * if r.number() < 0.0 { -1.0 } else { 1.0 };
-        // Half of the elbows are near the stretched position, where both ways to bend are near.
+        // Half of the elbows are near the stretched position, where both bent poses are near.
         let bend = if r.number() < 0.0 { between(r, 0.02, 0.3) } else { between(r, 0.1, 0.9) };
         foot + half * between(r, 0.6, 1.4) + side * bend
     }
 }
 
-/// A robot of a family, drawn off by `off` of its size (one metre about): the mechanism and its title.
+/// A robot of a family, displaced by `off` times its size (about one metre): the mechanism and its title.
 pub fn robot(family: usize, seed: u64, off: f64) -> ModelSpec {
     let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
     let r = &mut random;

@@ -1,7 +1,7 @@
-//! Errors of whole runs against the tolerance they were requested.
+//! Errors of whole runs against the requested tolerance.
 //!
-//! A mechanism is run once as accurately as it can be, and once from a start beside its own: by how much the disturbance has grown states what
-//! any method must be allowed, since its errors grow alike. The error of a run is its largest distance from the truth at all output times,
+//! A mechanism is run once as accurately as possible, and once from a disturbed start: the growth of the disturbance determines the allowed
+//! error, since errors of a method grow alike. The error of a run is its largest difference from the accurate solution at all output times,
 //! of positions over the characteristic length and of angles in radians; its ratio is that error over tolerance and growth.
 
 use fourbar::analysis::assembly::assemble;
@@ -15,15 +15,15 @@ use std::time::Duration;
 
 /// Output times of a run.
 const OUTPUTS: f64 = 40.0;
-/// Tolerance of the truth, and of a second run that states how far it can be trusted.
+/// Tolerance of the accurate solution, and of a second run that estimates its error.
 const TRUE: f64 = 1e-12;
 const SECOND: f64 = 1e-11;
-/// Who is requested the truth, the most accurate first.
+/// Methods for the accurate solution, the most accurate first.
 const ASKED: [(&str, &str); 3] = [("natural", "taylor"), ("grcr", "dop853"), ("lie", "dop853")];
 /// Integrators without an error estimate.
 const FIXED: [&str; 8] = ["euler", "rk4", "moreau", "cg3", "cg4", "cf3", "cf4", "tableau"];
 
-/// A mechanism with its motion as accurately as it is known.
+/// A mechanism with an accurate solution of its motion.
 pub struct Case {
     /// The mechanism.
     pub model: Model,
@@ -31,31 +31,31 @@ pub struct Case {
     pub start: Configuration,
     /// End and output times.
     pub study: Study,
-    /// The motion.
+    /// The accurate solution.
     pub truth: Vec<Instant>,
     /// Formulation that computed it.
     pub by: &'static str,
-    /// How far a second run is from it.
+    /// Difference of a second run from it.
     pub doubt: f64,
-    /// How many times larger a disturbance of the start has become, at least one.
+    /// Growth factor of a disturbance of the start, at least one.
     pub growth: f64,
 }
 
-/// A run that was measured.
+/// The measured result of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Measured {
     /// Largest error.
     pub error: f64,
-    /// The same over tolerance and growth.
+    /// The error divided by tolerance and growth.
     pub ratio: f64,
-    /// Steps that were accepted.
+    /// Number of accepted steps.
     pub steps: f64,
-    /// How long it took, s.
+    /// Wall time, s.
     pub seconds: f64,
 }
 
 impl Case {
-    /// The case of a mechanism over its own time, or less where the end is given. Each accurate run may take so long.
+    /// The case of a mechanism over the time of its study, or up to `t_end` if given. `patience` limits the time of each accurate run.
     pub fn new(model: Model, t_end: Option<f64>, patience: Duration) -> Result<Self, String> {
         let mut study = Study::of(&model);
         (study.formulation, study.integrator, study.step) = (None, None, None);
@@ -96,7 +96,7 @@ impl Case {
     }
 }
 
-/// Formulations with the integrators that keep a tolerance, each with the least one it can reach.
+/// Formulations with their adaptive integrators, each with its smallest attainable tolerance.
 pub fn methods() -> impl Iterator<Item = (&'static FormulationInfo, &'static str, f64)> {
     let with = |f: &'static FormulationInfo| f.integrators.iter().filter(|i| !FIXED.contains(*i)).map(move |i| (f, *i, least_tolerance(i)));
     FORMULATIONS.iter().flat_map(with)

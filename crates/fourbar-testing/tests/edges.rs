@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-/// The crates, each of which sees only those before it.
+/// The crates, each of which may depend only on those before it.
 const LINE: [&str; 13] = [
     "fourbar-math",
     "fourbar-dae",
@@ -20,7 +20,7 @@ const LINE: [&str; 13] = [
     "fourbar-testing",
 ];
 
-/// Circles between the top modules of a crate that are there for a reason. No other module may join one.
+/// Accepted cycles between the top modules of a crate. No other module may join one.
 const KNOWN: [(&str, &[&str], &str); 4] = [
     (
         "fourbar-model",

@@ -1,4 +1,4 @@
-//! Tests of the engine, in one program: linked once, run one process a test.
+//! Tests of the engine in one program: linked once, run in one process per test.
 
 mod assembly;
 mod auto;

@@ -1,4 +1,4 @@
-//! Nothing is allocated inside a step.
+//! No allocation inside a step.
 
 use fourbar::absolute::chart::Chart;
 use fourbar::absolute::reps::Reps;
@@ -19,7 +19,7 @@ thread_local! {
     static COUNT: Cell<usize> = const { Cell::new(0) };
 }
 
-// Counts allocations of the current thread; everything is handed to the system's allocator unchanged.
+// Counts allocations of the current thread; all calls are forwarded to the system allocator.
 #[allow(unsafe_code)]
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
@@ -95,7 +95,7 @@ fn a_dynamics_step_allocates_nothing() {
 #[test]
 fn a_step_in_euler_parameters_or_angles_allocates_nothing() {
     fn check<C: Chart>() {
-        // Changes of chart included: the top meets the singularity of its Euler angles in this time.
+        // Includes changes of chart: the top passes the singularity of its Euler angles in this time.
         for (name, h, steps) in [("a02_n_fourbar_N2", 1e-3, 100), ("dc_motor_slider_crank", 1e-3, 100), ("lie_heavy_top", 1e-3, 300)] {
             for method in [Method::GenAlpha { rho: 0.8 }, Method::Bdf2, Method::BackwardEuler] {
                 let model = model(name);
@@ -155,7 +155,7 @@ fn a_step_on_a_lie_group_or_in_joint_coordinates_allocates_nothing() {
 
 #[test]
 fn a_step_of_radau_allocates_nothing() {
-    // Stiff; redundant in a loop; with states.
+    // Stiff; with a redundant loop; with states.
     let names = ["a05_flyball_governor", "watt_governor", "dc_motor_slider_crank"];
     for (name, formulation) in names.iter().flat_map(|n| ["ra", "grcr"].map(|f| (n, f))) {
         let model = model(name);

@@ -32,7 +32,7 @@ fn rough_starts_of_every_shipped_model_close_or_say_why_not() {
             // Off by up to 20 % of a link's length and 30 degrees.
             random.disturb(&mut rough.q, &held, 0.2 * model.length, 30f64.to_radians());
             total += 1;
-            // The walk alone: which of several poses is taken is another test.
+            // Only one search without multistart: the choice between several poses has a separate test.
             match assemble_from(&model, &rough, Options { starts: 0, ..Options::default() }) {
                 Ok(a) => {
                     let r = residual(&model, &a.configuration);
@@ -46,7 +46,7 @@ fn rough_starts_of_every_shipped_model_close_or_say_why_not() {
             }
         }
     }
-    // Nearly all close; the few that do not must have said which joints are open (asserted above).
+    // Nearly all close; for the few others the message must name the open joints (asserted above).
     assert!(refused.len() * 50 <= total, "{} of {total}:\n{}", refused.len(), refused.join("\n"));
 }
 
@@ -60,7 +60,7 @@ fn a_consistent_start_is_left_alone_to_the_bit() {
 
 #[test]
 fn the_nearest_solution_is_found_not_just_any() {
-    // A body tied by a rod from its centre to the origin: the nearest closed place lies on the same ray, unturned.
+    // A body tied by a rod from its centre to the origin: the nearest closed position lies on the same ray, without rotation.
     let model = parse(
         "
 fourbar: 1
@@ -142,13 +142,13 @@ joints:
     );
     let d = assemble(&model).expect_err("cannot close: links 1 + 1 + 1 m against a base of 4 m");
     assert_eq!(d.code.0, "S211");
-    // The gap of one metre is concentrated on few joints and said in metres.
+    // The gap of one metre is concentrated on few joints and reported in metres.
     assert!(!d.names.is_empty() && d.names.len() <= 3, "{d}");
     let gap: f64 = d.message.split('(').nth(1).and_then(|s| s.split(' ').next()).and_then(|s| s.parse().ok()).expect("a number");
     assert!((0.3..1.1).contains(&gap), "{d}");
 }
 
-/// Angles beyond half a turn are asked for by drives, start conditions and gears, and are counted as they are asked for.
+/// Angles beyond half a turn, prescribed by drives, start conditions and gears, are counted as prescribed.
 #[test]
 fn angles_beyond_half_a_turn_are_met() {
     let two = "
@@ -178,7 +178,7 @@ joints:
     }
 }
 
-/// Nuts are led along many threads by drives, start conditions, racks and the place where they are drawn.
+/// Nuts start many turns along their threads, from drives, start conditions, racks and their drawn position.
 #[test]
 fn screws_begin_beyond_half_a_turn() {
     let nut = |at: f64, rest: &str| {
@@ -212,7 +212,7 @@ fn screws_begin_beyond_half_a_turn() {
         let wheel = reading(&geared, "W", Angle);
         assert!((wheel - mm / 5.0).abs() < 1e-8, "{mm} mm: the wheel stands at {wheel}");
     }
-    // Drawn whole turns away.
+    // Drawn several turns away.
     for mm in [10.0, 40.0, -130.0] {
         let model = nut(mm / 1000.0, "");
         let (angle, distance) = (reading(&model, "S", Angle), reading(&model, "S", Distance));
@@ -221,7 +221,7 @@ fn screws_begin_beyond_half_a_turn() {
     }
 }
 
-/// Where a mechanism floats is no way to assemble it: a four-bar in space has two.
+/// The position of a floating mechanism does not count as an assembly mode: a four-bar in space has two.
 #[test]
 fn a_floating_mechanism_has_the_modes_of_a_fixed_one() {
     let text = |first: &str| {
@@ -254,7 +254,7 @@ joints:
 #[test]
 fn masses_of_any_ratio_start_with_the_velocities_of_their_drive() {
     let four_bar = |mass: f64, reach: f64| {
-        // A crank as heavy and as wide as one likes; the motion of a driven mechanism does not depend on it.
+        // A crank of arbitrary mass and inertia; the motion of a driven mechanism does not depend on it.
         let inertia = mass * reach * reach;
         parse(&format!(
             "fourbar: 1\nbodies:\n  crank: {{mass: {mass}, inertia: [{inertia}, {inertia}, {inertia}], at: [0, 0, 0.05]}}\n  coupler: {{mass: 0.45, inertia: [0.003, 0.003, 1.4e-5], at: [0.13, 0, 0.14]}}\n  rocker: {{mass: 0.31, inertia: [0.001, 0.001, 1e-5], at: [0.28, 0, 0.09]}}\njoints:\n  O: {{type: revolute, bodies: [ground, crank], at: [0, 0, 0], axis: [0, 1, 0]}}\n  A: {{type: revolute, bodies: [crank, coupler], at: [0, 0, 0.1], axis: [0, 1, 0]}}\n  B: {{type: revolute, bodies: [coupler, rocker], at: [0.26, 0, 0.18], axis: [0, 1, 0]}}\n  C: {{type: revolute, bodies: [ground, rocker], at: [0.3, 0, 0], axis: [0, 1, 0]}}\ndrives: {{motor: {{joint: O, angle: 60 rpm*t}}}}\n"

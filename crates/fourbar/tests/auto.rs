@@ -1,4 +1,4 @@
-//! What `auto` picks, on every shipped model: it runs, says why, and moves as another formulation does.
+//! The choice of `auto` on every shipped model: it runs, the reason is reported, and another formulation gives the same motion.
 
 use fourbar::study::{self, Analysis, Study};
 use fourbar::{Model, Trajectory};
@@ -39,7 +39,7 @@ fn every_shipped_model_runs_with_its_choice_and_says_why() {
         let (chosen, report) = run(&model, &study);
         let said = format!("{} with {} was chosen: ", report.formulation, report.integrator);
         let reason = |n: &String| n.starts_with(&said) && n.len() > said.len() + 10;
-        // Or it was found on the way.
+        // Or stiffness was detected during the run.
         let stiff = |n: &String| {
             n.contains("turned out to be stiff") && n.contains(&format!("`{}` with {}", report.formulation, report.integrator))
         };
@@ -64,7 +64,7 @@ fn an_integrator_that_nobody_has_is_refused_with_the_nearest_name() {
     assert_eq!(refused.help, "did you mean `euler`?");
 }
 
-/// A block on a slide that rubs, with the speed at which friction is smoothed.
+/// A block on a slide with friction; `speed` is the smoothing speed.
 fn rubbing(speed: f64) -> fourbar::Model {
     common::parse(&format!(
         "
@@ -101,7 +101,7 @@ fn loops_in_space_that_move_but_a_little_do_without_a_series() {
     assert_eq!(pick(0.5), "lie");
 }
 
-/// Formulation and integrator that are chosen for a study, and why.
+/// Formulation and integrator chosen for a study, and the reason.
 fn choice(model: &Model, study: &Study) -> (&'static str, &'static str, String) {
     let chosen = study.chosen(model).expect("a choice");
     (chosen.formulation.name, chosen.integrator, chosen.why.expect("a reason"))
@@ -125,7 +125,7 @@ fn the_same_study_gets_the_same_choice_and_the_same_numbers_on_any_thread() {
             (choice(&model, &study), report, rows.values.iter().flatten().map(|x| x.to_bits()).collect::<Vec<u64>>())
         };
         let here = run();
-        // Two at once on threads of their own.
+        // Two at once on separate threads.
         let others = std::thread::scope(|s| [s.spawn(run), s.spawn(run)].map(|t| t.join().expect("it runs")));
         assert!(here.0 == first && others.iter().all(|o| *o == here), "{seed}: {first:?}");
         taken.insert(first.0);
@@ -140,7 +140,7 @@ fn structure_and_length_of_the_motion_decide() {
         let study = Study { analysis: Some(Analysis::Dynamics), formulation: None, integrator: None, t_end, ..Study::of(&model) };
         choice(&model, &study).0
     };
-    // Loops in the plane are worth a series sooner than those in space, gears at once.
+    // A series pays for planar loops at shorter spans than for spatial ones, for gears at any span.
     assert_eq!([far("andrews", 1e-3), far("andrews", 10.0)], ["lie", "natural"]);
     assert_eq!([far("a04_bricard", 0.5), far("a04_bricard", 10.0)], ["lie", "natural"]);
     assert_eq!([far("lie_heavy_top", 0.1), far("lie_heavy_top", 10.0)], ["grcr", "grcr"]);

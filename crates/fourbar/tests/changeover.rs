@@ -1,5 +1,5 @@
-//! `auto` has a way back: where its choice cannot go on, another formulation goes on from the last good state, over one and the same
-//! trajectory. A formulation that is named never changes.
+//! If the choice of `auto` cannot continue, another formulation continues from the last good state on the same trajectory. A formulation
+//! given by name never changes.
 
 use fourbar::analysis::assembly::assemble;
 use fourbar_testing::common::{assert_resumes, model, parse, run};
@@ -14,13 +14,14 @@ use fourbar_testing::mechanism::{Recipe, mechanism};
 use std::path::PathBuf;
 use std::time::{Duration, Instant as Clock};
 
-/// A mechanism that was found to break something.
+/// A mechanism from an earlier failure.
 fn found(name: &str) -> Model {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/data/found").join(format!("{name}.yaml"));
     parse(&std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display())))
 }
 
-/// A governor whose springs turn out to be stiff after a few outputs: `auto` begins with an explicit method and goes on with an implicit one.
+/// A governor whose springs turn out to be stiff after a few outputs: `auto` begins with an explicit method and continues with an implicit
+/// one.
 fn governor() -> (Model, Study) {
     let model = model("a05_flyball_governor");
     let study = Study { t_end: 1.0, output_step: 0.005, formulation: None, integrator: None, ..Study::of(&model) };
@@ -44,7 +45,7 @@ fn moved(model: &Model, study: &Study, info: &FormulationInfo, from: &Configurat
     Ok(list)
 }
 
-/// Largest distance of poses in lengths and radians, of counted angles, and of work relative to the energy at hand.
+/// Largest distance of poses in lengths and radians, of counted angles, and of work relative to the energy present.
 fn apart(model: &Model, a: &Instant, b: &Instant) -> f64 {
     let poses = a.q.iter().zip(&b.q).map(|(a, b)| {
         let d = a.increment_to(b);
@@ -75,11 +76,11 @@ fn what_auto_could_not_run_runs_and_moves_as_another_formulation_does() {
         let own = Study::of(&model);
         let (rows, report) = run(&model, &own);
         assert!(report.t == own.t_end && rows.len() == own.output_times().count(), "{name}: it ended at t = {}", report.t);
-        // Where it changed over, it says so.
+        // A changeover is reported.
         let first = own.candidates(&model).expect("candidates")[0].formulation.name;
         let changed = report.warnings.iter().filter(|w| w.code.to_string() == "W290").count();
         assert!((report.formulation != first) == (changed > 0), "{name}: {first}, then {}: {changed} warnings", report.formulation);
-        // A flat parallelogram may fold either way.
+        // A flat parallelogram may fold in either direction.
         if name == "parallelogram_flat" {
             continue;
         }
@@ -99,7 +100,7 @@ fn what_auto_could_not_run_runs_and_moves_as_another_formulation_does() {
     }
 }
 
-/// Every formulation goes on from the middle of a run: time, counted turns, time-dependent forces and drives included.
+/// Every formulation can continue from the middle of a run, including time, counted turns, time-dependent forces and drives.
 #[test]
 fn any_formulation_goes_on_from_the_middle_of_a_run() {
     for name in ["fourbar", "slider_crank_engine", "screw_jack", "watt_governor", "ra_slider_crank", "universal_joint_shaft", "nc_rscr"] {
@@ -113,7 +114,7 @@ fn any_formulation_goes_on_from_the_middle_of_a_run() {
         let at = Configuration { t: middle.t, q: middle.q.clone(), v: middle.v.clone(), turns: middle.turns.clone(), z: middle.z.clone() };
         let at = lie::closed(&model, &at).expect("it is nearly closed");
         for info in FORMULATIONS.iter().filter(|f| (f.applies)(&model).is_ok()) {
-            // Methods of second order are asked for less.
+            // Second-order methods have a larger tolerance.
             let second = info.integrators[0] == "gen-alpha";
             let study = Study { tol: Some(if second { 1e-7 } else { 1e-10 }), ..study.clone() };
             let rest = moved(&model, &study, info, &at, 3).unwrap_or_else(|e| panic!("{name}: {e}"));
@@ -132,7 +133,7 @@ fn a_formulation_that_is_named_never_changes() {
     assert!(failed.diagnostic.code.to_string().starts_with("S28"), "{}", failed.diagnostic);
 }
 
-/// Where one method cannot go on, or not well, what goes on from there adds to the same trajectory.
+/// Where one method cannot continue, or not efficiently, the next one continues the same trajectory.
 #[test]
 fn a_run_that_changes_over_in_flight_is_one_trajectory() {
     let (model, study) = governor();
@@ -143,11 +144,11 @@ fn a_run_that_changes_over_in_flight_is_one_trajectory() {
     assert_eq!(times, study.output_times().collect::<Vec<f64>>());
     let before = times.iter().filter(|t| **t <= from).count();
     assert!(before > 2 && before < times.len(), "{note}");
-    // The part before is that of the explicit method alone, to the bit.
+    // The part before the change equals that of the explicit method alone, to the bit.
     let named = Study { formulation: Some("grcr".into()), integrator: Some("dop853".into()), ..study.clone() };
     let (alone, _) = run(&model, &named);
     assert!(alone.values.iter().zip(&rows.values).all(|(a, b)| a[..before] == b[..before]), "{before} rows");
-    // Energy less work goes on as well.
+    // Energy minus work is continuous as well.
     let (energy, work) = (rows.column("energy.total").expect("energy"), rows.column("energy.work").expect("work"));
     let kept: Vec<f64> = energy.iter().zip(work).map(|(e, w)| e - w).collect();
     let size = energy.iter().fold(0.0_f64, |m, e| m.max(e.abs()));
@@ -160,15 +161,16 @@ fn a_run_that_changed_over_resumes_to_the_bit() {
     assert_resumes(&legs, &Study { t_end: 0.4, ..Study::of(&legs) }, 5, "four_legs");
     let (model, study) = governor();
     let rows = study.output_times().count();
-    // Before the change and after it.
+    // Stopped before and after the change.
     for stop_after in [2, rows - 1] {
         assert_resumes(&model, &study, stop_after, "governor");
     }
 }
 
-/// Mechanisms drawn for [`auto_runs_whatever_another_formulation_runs`]; `FOURBAR_AUTO` asks for more, `FOURBAR_SEED` for others.
+/// Number of random mechanisms for [`auto_runs_whatever_another_formulation_runs`]; `FOURBAR_AUTO` sets another number, `FOURBAR_SEED`
+/// another seed.
 const DRAWN: u64 = 40;
-/// Runs take milliseconds; one that has not ended by then is given up, which breaks nothing.
+/// Runs take milliseconds; one that has not ended by then is abandoned, which is not a failure.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Stops a run that takes too long.
@@ -182,7 +184,7 @@ impl Observer for Patient {
     }
 }
 
-/// Half of them bodies joined at random, half of them of families that textbooks know.
+/// Half are randomly joined bodies, half belong to textbook families.
 #[test]
 fn auto_runs_whatever_another_formulation_runs() {
     let number = |name: &str, default: u64| std::env::var(name).ok().and_then(|n| n.parse().ok()).unwrap_or(default);
@@ -200,7 +202,7 @@ fn auto_runs_whatever_another_formulation_runs() {
             }
             Err(failed) => {
                 let others = FORMULATIONS.iter().filter(|f| (f.applies)(&model).is_ok());
-                // A run past a dead point with its joints torn open is no success.
+                // A run past a dead point with open joints is not a success.
                 let closed = |list: Vec<Instant>| list.iter().all(|i| i.errors[0] <= 1e-3 * model.length);
                 let able = others.filter(|f| moved(&model, &study, f, &assembled.configuration, 0).is_ok_and(closed));
                 let names: Vec<&str> = able.map(|f| f.name).collect();
@@ -214,7 +216,7 @@ fn auto_runs_whatever_another_formulation_runs() {
     assert!(ran * 10 >= count * 8 && broken.is_empty(), "{ran} of {count} ran; {}", broken.join("\n"));
 }
 
-/// Steep friction at rest holds a Taylor series to steps in which nothing moves: `auto` changes to the implicit method.
+/// Steep friction at rest restricts a Taylor series to tiny steps: `auto` changes to the implicit method.
 #[test]
 fn a_series_that_crawls_gives_way() {
     for friction in ["{type: friction, joint: C, preload: 8, speed: 1e-5}", "{type: actuator, joint: C, effort: '-8*tanh(C.speed/1e-5)'}"] {
@@ -244,7 +246,7 @@ study: {{t_end: 10, output_step: 0.1}}
     }
 }
 
-/// A spring on the path of a slide jumps to the other side where its ends meet, which a series does not see: `auto` goes on without one.
+/// A spring on the path of a slide changes sides where its ends meet, which a series cannot represent: `auto` continues without a series.
 #[test]
 fn ends_of_a_spring_may_meet() {
     let model = parse(

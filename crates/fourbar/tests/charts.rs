@@ -1,6 +1,5 @@
-//! Formulations rp and reps: their maps against series of the rotation itself, their equations of motion against those of
-//! the paper written out by dual numbers, their trajectories against rA, their order, and the way past the singularity
-//! of Euler angles.
+//! Formulations rp and reps: their maps against series of the rotation, their equations of motion against those of the paper evaluated with
+//! dual numbers, their trajectories against rA, their order, and the passage of the singularity of Euler angles.
 #![allow(non_snake_case)]
 
 use fourbar::absolute::chart::{Chart, Ra, Rate};
@@ -20,7 +19,7 @@ use fourbar_math::{Dual, Scalar, Taylor};
 use fourbar_testing::common::*;
 use nalgebra::{Matrix3, Vector3, Vector4};
 
-/// Coordinates of a chart as numbers, and the rotation they stand for with any scalar; not normalised, as in the paper.
+/// Coordinates of a chart as numbers, and the rotation they represent, for any scalar; not normalised, as in the paper.
 trait Written: Chart {
     fn coordinates(x: &Self::Point) -> Vec<f64>;
     fn rotation<S: Scalar>(x: &Self::Point, c: &[S]) -> Matrix3<S>;
@@ -69,7 +68,7 @@ fn maps_hold<C: Written>() {
     for _ in 0..50 {
         let A = fourbar_math::so3::exp(&(random.vector() * 3.0));
         let x = C::enter(&A, &random.vector());
-        // Rates that keep the chart's own constraint: those of a twist.
+        // Rates that satisfy the constraint of the chart: those of a twist.
         let (w, w_dot) = (random.vector() * 3.0, random.vector() * 5.0);
         let v = C::rate(&x, &Twist { v: Vector3::zeros(), w });
         let a = C::second(&x, &v, &Twist { v: Vector3::zeros(), w: w_dot });
@@ -88,7 +87,7 @@ fn maps_hold<C: Written>() {
 fn velocity_maps_are_those_of_the_rotation_itself() {
     maps_hold::<Rp>();
     maps_hold::<Reps>();
-    // The matrix of the paper: G p = 0, G G^T = N, and its transpose is what it says.
+    // The matrix of the paper: G p = 0, G G^T = N, and its transpose is correct.
     let (p, q) = (Vector4::new(0.3, -1.2, 0.7, 0.4), Vector4::new(-0.1, 0.5, 0.9, -0.6));
     let u = Vector3::new(0.2, -0.7, 0.4);
     assert!(G(&p, &p).amax() < 1e-15 && (G(&p, &G_tr(&p, &u)) - u * p.norm_squared()).amax() < 1e-15);
@@ -163,8 +162,8 @@ fn residual<S: Scalar>(model: &Model, q: &[PoseOf<S>], f: impl Fn([f64; 3]) -> S
     out
 }
 
-/// Checks accelerations and multipliers against the equations of the paper in the chart's own coordinates: `Phi_x` by dual
-/// numbers, `Phi` twice differentiated in time by a series, and the body equations as printed (with errata 16 and 17).
+/// Checks accelerations and multipliers against the equations of the paper in the coordinates of the chart: `Phi_x` by dual numbers, `Phi`
+/// twice differentiated in time by a series, and the body equations as printed (with errata 16 and 17).
 fn paper_equations_hold<C: Written>(
     name: &str,
     model: &Model,
@@ -195,7 +194,7 @@ fn paper_equations_hold<C: Written>(
             } else {
                 mass[k - 3] + reaction - right[k - 3]
             };
-            // What is left of the equations of Euler parameters is the multiplier of the norm times p.
+            // The residual of the equations of Euler parameters is the multiplier of the norm constraint times p.
             if C::OWN && k >= 3 {
                 continue;
             }
@@ -210,7 +209,7 @@ fn paper_equations_hold<C: Written>(
                     mass[k] + Phi.iter().zip(&m.lambda).map(|(p, l)| p.c[1] * l).sum::<f64>() - right[k]
                 })
                 .collect();
-            // The paper's lambda_p takes up what lies along p, and nothing else is left.
+            // The paper's lambda_p balances the component along p, and no other component remains.
             let lambda_p = -left.iter().zip(&c).map(|(l, p)| l * p).sum::<f64>();
             for k in 0..n {
                 assert!((left[k] + lambda_p * c[k]).abs() < 1e-9 * scale, "{name}: body {b}, equation of p{k}: {left:?}");
@@ -241,7 +240,7 @@ fn at_random_states_accelerations_and_multipliers_satisfy_the_paper_s_equations_
     let mut checked = 0;
     for name in shipped() {
         let model = model(&name);
-        // Rolling rows have no position, and load-dependent friction makes the force depend on the multipliers.
+        // Rolling rows have no position level, and load-dependent friction makes the force depend on the multipliers.
         let friction = model.forces.iter().any(|(_, f)| matches!(f, fourbar::force::Force::Friction(_)));
         if !model.rolling.is_empty() || friction {
             continue;
@@ -347,7 +346,7 @@ fn every_shipped_model_moves_as_with_rA_within_the_error_of_the_method() {
         for formulation in ["rp", "reps"] {
             let other = at(formulation, h);
             let d = difference(&other, &coarse, 0.0, is_state);
-            // Wheels that turn evenly have no error in rA; then the other's own counts.
+            // Wheels at constant speed have no error in rA; then the error of the other formulation counts.
             let own = if error < 1e-12 * size { difference(&other, &at(formulation, 0.5 * h), 0.0, is_state) } else { 0.0 };
             let error = error.max(own);
             assert!(d < 10.0 * error + 1e-9 * size, "{name}, {formulation}: {d:.2e} from rA, whose error is {error:.2e}");
@@ -382,7 +381,7 @@ fn both_charts_show_the_order_of_every_integrator() {
     }
 }
 
-/// Error of the method's own multipliers after `n` steps of size `h`, against index 1 at the same state.
+/// Error of the multipliers of the method after `n` steps of size `h`, against index 1 at the same state.
 fn own_multiplier_error<C: Chart>(model: &Model, h: f64, n: usize) -> (f64, usize) {
     let start = assemble(model).expect("assembles").configuration;
     let mut s = Stepper::<C>::in_chart(model, &start, Method::GenAlpha { rho: 0.8 });
@@ -431,7 +430,7 @@ fn a_long_tumble_passes_the_singularity_of_euler_angles_many_times_with_the_orde
         [("gen-alpha", 2.0, 4e-3, 100.0), ("bdf2", 2.0, 4e-3, 100.0), ("backward-euler", 1.0, 1e-3, 20.0)]
     {
         let errors = [1.0, 0.5, 0.25].map(|k| {
-            // What Newton leaves over adds up in the velocities of 1e5 steps: down to rounding.
+            // The Newton residuals accumulate in the velocities over 1e5 steps, so iterate to rounding.
             let options = vec![("theta".to_string(), "1e-15".to_string())];
             let (t, report) = run(&model, &Study { options, ..study(&model, "reps", integrator, k * h, t_end, 50) });
             let recharts = report.work.iter().find(|(n, _)| *n == "changes_of_chart").expect("counted").1;
@@ -524,7 +523,7 @@ fn adaptive_runs_and_the_stabilised_form_work_in_every_chart() {
     for formulation in ["rp", "reps"] {
         for options in [&[][..], &[("index", "2")][..]] {
             let e = error(formulation, options);
-            // The same tolerance, so the same error but for the constants of the method in these coordinates.
+            // The same tolerance, so the same error up to the constants of the method in these coordinates.
             assert!(e < 5.0 * ra, "{formulation} {options:?}: {e:.2e} against {ra:.2e} of rA");
         }
     }
@@ -581,7 +580,7 @@ fn mechanisms_of_bare_primitives_have_the_counts_of_table_7_and_move_as_their_jo
         assert!(bare.joints.is_empty() && bare.drives.is_empty());
         let r = reference(name);
         for formulation in ["ra", "rp", "reps"] {
-            // Steps that are chosen: work is summed over the same ones in both, whatever divides them.
+            // With a given step, work is summed over the same steps in both runs.
             let with = |m: &Model| {
                 let of_file = Study::of(m);
                 Study { formulation: Some(formulation.into()), step: Some(of_file.output_step), ..of_file }
@@ -590,7 +589,7 @@ fn mechanisms_of_bare_primitives_have_the_counts_of_table_7_and_move_as_their_jo
             let scale = r.rows.iter().flatten().fold(1.0, |s: f64, x| s.max(x.abs()));
             let (error, compared) = worst(&t, &r, 3.0, |c| !c.starts_with("tau"));
             assert!(compared > 100 && error < 1e-9 * scale, "{name}, {formulation}: kinematics {error:.2e}");
-            // The power of the drive is torque times speed, whatever its multiplier means at the time.
+            // The power of the drive is torque times speed, whatever the present meaning of its multiplier.
             let (j, _) = run(&joints, &with(&joints));
             let work = |t: &Trajectory| {
                 let k = t.find("energy.work").expect("column");

@@ -1,4 +1,4 @@
-//! Every diagnostic code that the engine can give has its page, and no page is double.
+//! Every diagnostic code of the engine has a page, and no page is duplicated.
 
 use std::collections::BTreeSet;
 

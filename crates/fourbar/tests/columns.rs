@@ -1,5 +1,5 @@
-//! The columns of results obey laws: powers balance the energy, tensions are gradients, speeds are rates, reactions balance bodies;
-//! in every formulation that carries the mechanism.
+//! Laws for the columns of results: powers balance the energy, tensions are gradients, speeds are rates, reactions balance bodies; in every
+//! formulation that supports the mechanism.
 #![allow(non_snake_case)]
 
 use fourbar::force::eval::Plain;
@@ -16,7 +16,7 @@ use fourbar_testing::families;
 use nalgebra::{Matrix3, Vector3};
 use std::sync::Arc;
 
-/// Two bodies in general position on hinges, the second joint to be given, with one force `f`.
+/// Two bodies in general position on hinges, the type of the second joint given, with one force `f`.
 fn pair(joint: &str, force: &str) -> Model {
     parse(&format!(
         "
@@ -38,7 +38,7 @@ study: {{analysis: dynamics, t_end: 0.4, output_step: 0.002}}
 const HINGE: &str = "type: revolute";
 const SLIDE: &str = "type: prismatic";
 
-/// Every force element with the joint it stands at: one row each, and another where it has another form.
+/// Every force element with its joint: one row each, and another for another form.
 const ELEMENTS: &[(&str, &str)] = &[
     (HINGE, "{type: spring, between: [{body: ground, at: [0, 1, 0]}, {body: b, at: [0.1, 0, 0]}], stiffness: 50, length: 0.8, damping: 2}"),
     (HINGE, "{type: spring, between: [{body: a}, {body: b}], tension: '20*(length - 0.5) + 3*rate + 5*sin(7*t)'}"),
@@ -53,7 +53,7 @@ const ELEMENTS: &[(&str, &str)] = &[
     ),
     (HINGE, "{type: friction, joint: J, coulomb: 0.2, viscous: 0.1, radius: 0.05, speed: 0.05}"),
     (SLIDE, "{type: friction, joint: J, coulomb: 0, viscous: 3}"),
-    // Taut after a while, and slack again.
+    // Becomes taut, then slack again.
     (HINGE, "{type: rope, between: [{body: ground, at: [0, 1, 0]}, {body: b, at: [0.1, 0, 0]}], length: 1.3, stiffness: 400, damping: 3}"),
 ];
 
@@ -63,7 +63,7 @@ fn by(model: &Model, f: &FormulationInfo, tol: f64) -> Study {
         formulation: Some(f.name.into()),
         integrator: None,
         step: None,
-        // Where none of its integrators keeps the tolerance, the least one that some does.
+        // If none of its integrators attains the tolerance, the smallest one that is attainable.
         tol: Some(f.integrators.iter().map(|i| least_tolerance(i)).fold(f64::INFINITY, f64::min).max(tol)),
         ..Study::of(model)
     }
@@ -88,8 +88,8 @@ fn rotation(t: &Trajectory, row: usize, body: &str) -> Matrix3<f64> {
     fourbar_math::so3::from_quaternion(&[p[0], p[1], p[2], p[3]])
 }
 
-/// Power that forces and drives report, less what changes the kinetic energy and lifts the bodies and what reactions do where joints
-/// part by the reported `error.velocity`; and the size of its parts.
+/// Reported power of forces and drives, minus the rates of kinetic and gravitational energy and the power of reactions on the joint errors
+/// in the reported `error.velocity`; and the size of the terms.
 fn imbalance(model: &Model, t: &Trajectory, row: usize) -> (f64, f64) {
     let (mut sum, mut size) = (0.0, 1e-9_f64);
     let mut add = |x: f64| {
@@ -108,7 +108,7 @@ fn imbalance(model: &Model, t: &Trajectory, row: usize) -> (f64, f64) {
     let reactions: Vec<f64> = model.joints.iter().map(|j| reaction(j, "force") + reaction(j, "torque") / model.length).collect();
     let parting = reactions.iter().sum::<f64>() * at(t, row, "error.velocity");
     let held = reactions.iter().copied().fold(0.0, f64::max);
-    // A mechanism at rest has speeds of rounding alone: those of a millionth of a fall over its own length count as nothing.
+    // The speeds of a mechanism at rest are rounding: speeds of a millionth of a fall over its length are neglected.
     ((sum.abs() - parting).max(0.0), size + held * (fastest + 1e-6 * model.length.sqrt()))
 }
 
@@ -128,8 +128,8 @@ fn the_power_of_every_element_balances_the_bodies_and_sums_up_to_the_work() {
                 let (x, size) = imbalance(&model, &t, row);
                 assert!(x.abs() < 1e-9 * size, "{force}, {}: {x:.1e} W of {size:.1e} at row {row}", f.name);
             }
-            // Simpson's rule over 2 ms is good to nine digits, but for the instants at which a rope gets taut; runs of second order
-            // at their tolerance keep five.
+            // Simpson's rule over 2 ms is accurate to nine digits, except where a rope becomes taut; second-order runs at their tolerance
+            // to five.
             let power = t.column("f.power").expect("a column");
             let around: f64 = power.iter().map(|p| 0.002 * p.abs()).sum();
             let share = if force.contains("rope") { 5e-3 } else { 1e-6 };
@@ -208,7 +208,7 @@ fn speeds_and_accelerations_are_the_rates_of_joint_coordinates() {
             for i in 2..t.len() - 2 {
                 let slope = |y: &[f64]| (8.0 * (y[i + 1] - y[i - 1]) - (y[i + 2] - y[i - 2])) / 0.024;
                 let off = [slope(y) - v[i], slope(v) - a[i]].map(|x| x.abs() / size);
-                // Differences of fourth order; positions of implicit runs are good to six digits, and are divided by 2 ms.
+                // Differences of fourth order; positions of implicit runs are accurate to six digits, and are divided by 2 ms.
                 let limit = if is_implicit(f) { [1e-4, 1e-3] } else { [1e-5, 1e-4] };
                 assert!(off[0] < limit[0] && off[1] < limit[1], "{}, {speed}, row {i}: {off:?}", f.name);
             }
@@ -270,7 +270,7 @@ study: {analysis: dynamics, t_end: 0.3, output_step: 0.05}
             assert!(F.z > 1.0);
         }
     }
-    // All that holds the pendulum are bare constraints on it: three at its pivot, three between directions.
+    // The pendulum is held only by bare constraints: three at its pivot, three between directions.
     let model = fourbar_testing::common::model("ra_single_pendulum_primitives");
     for f in FORMULATIONS.iter().filter(|f| (f.applies)(&model).is_ok()) {
         let (t, _) = run(&model, &Study { t_end: 0.5, output_step: 0.1, ..by(&model, f, 1e-8) });
@@ -282,13 +282,13 @@ study: {analysis: dynamics, t_end: 0.3, output_step: 0.05}
             let short = of("a") * 78.0 - model.gravity * 78.0 - held;
             let J = A * model.bodies[1].J_bar * A.transpose();
             let twisted = J * of("alpha") + w.cross(&(J * w)) - turned - (A * Vector3::new(-2.0, 0.0, 0.0)).cross(&held);
-            // Of some thousand newtons.
+            // Relative to some thousand newtons.
             assert!(short.norm() < 1e-6 && twisted.norm() < 1e-6, "{}: {short} {twisted}", f.name);
         }
     }
 }
 
-/// A rope is slack until its ends are as far apart as it is long, and pulls on from there; it never pushes.
+/// A rope is slack until the distance of its ends reaches its length, and pulls beyond; it never pushes.
 #[test]
 fn a_rope_pulls_where_it_is_taut_and_nowhere_else() {
     // A ball thrown away from its post and back again by the rope: a half period of the spring, then the same speed backwards.
@@ -317,7 +317,7 @@ study: {analysis: dynamics, t_end: 1.5, output_step: 0.01}
             assert!((tension - 200.0 * (length - 1.0).max(0.0)).abs() < 1e-9, "{}", f.name);
         }
     }
-    // With damping it lets go before it is slack, and gives back less than it took.
+    // With damping the tension vanishes before it is slack, and it returns less energy than it absorbed.
     let damped = parse(&text.replace("stiffness: 200", "stiffness: 200, damping: 6"));
     for f in FORMULATIONS.iter().filter(|f| (f.applies)(&damped).is_ok()) {
         let (t, _) = run(&damped, &by(&damped, f, if is_implicit(f) { 1e-6 } else { 1e-9 }));
@@ -354,7 +354,7 @@ fn a_snapshot_reads_forces_drives_joints_and_constraints_by_name() {
     assert_eq!(now.force("g").expect_err("no such").code.to_string(), "U314");
 }
 
-/// Looks at some columns only.
+/// Observes only some columns.
 struct Selective {
     wanted: WantedColumns,
     rows: Vec<Vec<f64>>,
@@ -391,7 +391,7 @@ fn columns_that_nobody_wants_are_left_out_and_change_nothing_else() {
     }
 }
 
-/// Elements drawn for a mechanism: of every kind that its joints and bodies can carry.
+/// Adds random force elements of every kind that the joints and bodies of a mechanism allow.
 fn draw(spec: &mut ModelSpec, model: &Model, r: &mut Random) {
     let mass = model.bodies.iter().map(|b| b.mass).sum::<f64>() / model.moving() as f64;
     let (L, F) = (model.length, mass * model.gravity.norm().max(1.0));
@@ -447,7 +447,7 @@ fn powers_balance_in_drawn_mechanisms_with_drawn_forces_in_every_formulation() {
         let mut spec = families::mechanism(seed);
         spec.forces.clear();
         let Ok(bare) = spec.build() else { continue };
-        // Springs without the masses that were drawn with them, and small enough for every formulation.
+        // Skips mechanisms that are too large for some formulation.
         if bare.bodies.len() > 14 {
             continue;
         }

@@ -1,5 +1,5 @@
-//! Reactions of badly conditioned loops, and of any ratio of masses: every formulation against a dense solve of the same equations at
-//! the same state; what is called unique against the rank; starts that rounding must not lose.
+//! Reactions of ill-conditioned loops and at any mass ratio: every formulation against a dense solve of the same equations at the same
+//! state; reported uniqueness against the rank; starts that rounding must not spoil.
 #![allow(non_snake_case)]
 
 use fourbar::analysis::assembly::assemble;
@@ -27,8 +27,8 @@ fn found(name: &str) -> Model {
     parse(&std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{path}: {e}")))
 }
 
-/// Reactions by a dense solve of the equations of motion at a state, no row redundant; and how much rounding of the state may change
-/// them, relative to the largest: singular values below 1 come in squared.
+/// Reactions by a dense solve of the equations of motion at a state without redundant rows; and how much rounding of the state may change
+/// them, relative to the largest: the condition number enters squared.
 fn dense(model: &Model, at: &Instant) -> (Vec<Reaction>, f64) {
     let set = ConstraintSet::new(model.all_constraints(), |_| false);
     let (m, n, L) = (set.rows(), 6 * model.moving(), model.length);
@@ -84,7 +84,7 @@ fn dense(model: &Model, at: &Instant) -> (Vec<Reaction>, f64) {
     let lambda: Vec<f64> = (0..m).map(|i| x[n + i] * heaviest / norms[i]).collect();
     let loads = Loads::new(model, &set);
     let w = (0..model.joints.len()).map(|k| loads.reaction(model, &set, k, &at.q, &lambda)).collect();
-    // The lightest body weighs in as well.
+    // The smallest mass enters as well.
     (w, 1e-14 / (s.min() / s.max()).powi(2))
 }
 
@@ -102,7 +102,7 @@ fn difference(L: f64, a: &[Reaction], b: &[Reaction], unique: &[[bool; 6]]) -> f
     worst / size
 }
 
-/// Instants of a formulation at the start, and at a time, where it takes the mechanism.
+/// Instants of a formulation at the start and at a time, if it supports the mechanism.
 fn instants(model: &Model, start: &Configuration, formulation: &str, t: Option<f64>) -> Result<Vec<Instant>, String> {
     let info = FORMULATIONS.iter().find(|f| f.name == formulation).expect("known");
     let tol = least_tolerance(info.integrators[0]).max(1e-8);
@@ -122,8 +122,8 @@ fn numbers(v: &Vector3<f64>) -> String {
     format!("[{}, {}, {}]", v.x, v.y, v.z)
 }
 
-/// A loop of four joints with random places, axes and velocities. With `flat` the axes differ by no more than that from a common one:
-/// the smaller, the nearer to dependent rows.
+/// A loop of four joints with random positions, axes and velocities. With `flat` the axes differ by at most that much from a common one:
+/// the smaller, the closer the rows are to dependence.
 fn four_joints(kinds: &str, flat: Option<f64>, seed: u64) -> String {
     let mut random = Random(seed);
     let common = random.vector().normalize();
@@ -158,8 +158,8 @@ fn four_joints(kinds: &str, flat: Option<f64>, seed: u64) -> String {
     text + "study: {t_end: 0.2, output_step: 0.05}\n"
 }
 
-/// Every family of formulations against the dense solve, at the start and, where it moves, on the way. Those that cannot run a mechanism are named by
-/// the caller's count.
+/// Compares every family of formulations with the dense solve, at the start and, if it moves, during the motion. Returns the number of
+/// comparisons.
 fn judge(what: &str, model: &Model, moves: bool, faults: &mut Vec<String>) -> usize {
     let Ok(assembled) = assemble(model) else { return 0 };
     let start = assembled.configuration;
@@ -173,7 +173,7 @@ fn judge(what: &str, model: &Model, moves: bool, faults: &mut Vec<String>) -> us
         let Ok(both) = instants(model, &start, name, moves.then_some(0.05)) else { continue };
         for (k, out) in both.iter().enumerate() {
             let (w, known) = dense(model, out);
-            // Two solves of the same equations, both at their rounding.
+            // Two solves of the same equations, both accurate to rounding.
             let allowed = (10.0 * known).max(1e-8);
             if allowed > 1e-3 {
                 continue;
@@ -197,7 +197,7 @@ fn reactions_of_badly_conditioned_loops_are_those_of_a_dense_solve() {
             for j in 0..2 {
                 let seed = (1000 * k + 10 * i + j + 1) as u64;
                 let text = four_joints(kinds, flat, seed);
-                // Nearly parallel axes let the loop move at a great rate only, which takes long.
+                // With nearly parallel axes the loop moves only at high rates, which takes long to compute.
                 let moves = flat.is_none_or(|d| d > 0.05);
                 judged += judge(&format!("{kinds}, axes {flat:?}, seed {seed}"), &parse(&text), moves, &mut faults);
             }
@@ -207,7 +207,7 @@ fn reactions_of_badly_conditioned_loops_are_those_of_a_dense_solve() {
     assert!(judged > 120, "only {judged}");
 }
 
-/// What a formulation says about its reactions at the start; `None` where it refuses the mechanism.
+/// The instant at the start and the warning of a formulation about its reactions; `None` if it rejects the mechanism.
 fn doubts(model: &Model, start: &Configuration, formulation: &str) -> Option<(Instant, Option<Diagnostic>)> {
     let info = FORMULATIONS.iter().find(|f| f.name == formulation).expect("known");
     let mut out = Instant::new(model, start);
@@ -219,7 +219,7 @@ fn doubts(model: &Model, start: &Configuration, formulation: &str) -> Option<(In
 }
 
 /// A table that turns at a speed, or is lifted with an acceleration, and on it a four-bar across its weight: three hinges and a ball, one
-/// hinge leaning by `lean`, which is all that locks it.
+/// hinge tilted by `lean`, which alone locks it.
 fn locked(lean: f64, speed: f64, lift: f64) -> Model {
     let joints = [[0.2, 0.1], [0.5, 0.8], [1.6, 1.0], [1.4, -0.1]];
     let omega = format!("omega: [0, 0, {speed}]");
@@ -242,8 +242,8 @@ fn locked(lean: f64, speed: f64, lift: f64) -> Model {
     parse(&(text + "study: {t_end: 0.2, output_step: 0.05}\n"))
 }
 
-/// Rounding of forces is divided by the smallest singular value, rounding of accelerations by its square: where these do not load
-/// the weak direction by themselves, as when the table is lifted, nothing is known of its reactions.
+/// Rounding of forces is divided by the smallest singular value, rounding of accelerations by its square: if these do not load the weak
+/// direction, as when the table is lifted, its reactions are undetermined.
 #[test]
 fn reactions_are_right_or_it_is_said_that_they_are_not() {
     let (mut wrong, mut warned, mut right) = (Vec::new(), 0, 0);
@@ -274,7 +274,7 @@ fn reactions_are_right_or_it_is_said_that_they_are_not() {
     assert!(warned > 10 && right > 40, "{warned} warned of, {right} not");
 }
 
-/// Redundant rows are no doubt, nor are reactions that vanish beside the forces.
+/// Redundant rows give no warning, nor do reactions that are negligible beside the forces.
 #[test]
 fn reactions_that_are_known_raise_no_doubt() {
     for name in
@@ -306,7 +306,7 @@ fn loops_whose_reactions_were_wrong_are_right() {
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
-/// Rows that no joint owns depend on each other, which no reaction of a joint shows.
+/// Whether rows that belong to no joint are dependent, which no joint reaction shows.
 fn depends_without_joints(model: &Model, start: &Configuration) -> bool {
     let list = model.all_constraints().into_iter().filter(|c| !matches!(c.owner, Owner::Joint(_))).collect();
     let set = ConstraintSet::new(list, |_| false);
@@ -341,7 +341,7 @@ fn a_redundant_row_always_shows_in_some_reaction() {
         }
     }
     assert!(redundant > 100 && regular > 100, "{redundant} redundant, {regular} not");
-    // One of the few whose pivots hide the redundancy.
+    // One of the few mechanisms whose pivots do not reveal the redundancy.
     let model = found("not_unique");
     let start = assemble(&model).expect("assembles").configuration;
     assert!(!not_unique(&model, &start).is_empty());
@@ -366,7 +366,7 @@ fn unique_reactions_agree_between_all_families() {
         let start = assembled.configuration;
         let set = ConstraintSet::new(model.all_constraints(), |_| false);
         let unique = unique(model, &start);
-        // Friction by a load that is not unique moves the mechanism in a way that is not unique either.
+        // If friction depends on a load that is not unique, the motion is not unique either.
         let rough =
             |f: &Force| matches!(f, Force::Friction(Friction { joint, coulomb, .. }) if *coulomb > 0.0 && unique[*joint].contains(&false));
         if model.forces.iter().any(|(_, f)| rough(f)) {
@@ -383,7 +383,7 @@ fn unique_reactions_agree_between_all_families() {
         let smallest = rank(model, &set, &start.q).smallest.unwrap_or(1.0);
         let allowed = (1e-13 / (smallest * smallest)).max(1e-6);
         let Some(reference) = first("lie") else { continue };
-        // A mechanism that nothing loads, at rest and without weight, shows rounding only.
+        // An unloaded mechanism at rest without gravity shows only rounding.
         let size = |out: &Instant| out.reactions.iter().fold(0.0_f64, |s, w| s.max(w.force.amax()).max(w.torque.amax() / model.length));
         let mass: f64 = model.bodies.iter().map(|b| b.mass).sum();
         let nothing = 1e-9 * mass * (model.gravity.norm() + model.length);
@@ -437,7 +437,7 @@ fn starts_are_found_at_any_ratio_of_masses() {
     }
 }
 
-/// The speed of a heavy crank is kept where light links were given none.
+/// The speed of a heavy crank is kept although the light links start without speed.
 #[test]
 fn light_bodies_follow_the_heavy_one() {
     for exponent in [2, 4, 6, 9, 12] {
@@ -478,7 +478,7 @@ study: {{t_end: 0.3, output_step: 0.1}}
     ))
 }
 
-/// Formulations that reduce the equations to the joints lose the light bodies; those that do not agree at any ratio.
+/// Formulations that reduce the equations to joint coordinates lose accuracy for light bodies; the others agree at any ratio.
 #[test]
 fn motions_agree_at_any_ratio_of_masses() {
     let mut random = Random(2024);
@@ -496,11 +496,11 @@ fn motions_agree_at_any_ratio_of_masses() {
         for name in names {
             let other = at(name);
             let d = (1..4).fold(0.0_f64, |s, b| s.max((reference.q[b].r - other.q[b].r).norm()));
-            // Errors of the tolerance, 1e-8; of the second order of ra.
+            // Errors of the tolerance, 1e-8; for ra, second-order errors.
             let allowed = if *name == "ra" { 1e-4 } else { 1e-7 };
             assert!(d < allowed * model.length, "{masses:?}: {name} and grcr differ by {d:.1e} m");
         }
-        // Where digits are lost the run says so.
+        // A loss of digits is reported.
         let study = Study { t_end: 0.01, output_step: 0.01, formulation: Some("grcr".into()), ..Study::of(&model) };
         let (_, report) = common::run(&model, &study);
         assert_eq!(report.warnings.iter().any(|w| w.code.0 == "W282"), ratio > 1e9, "{masses:?}: {:?}", report.warnings);

@@ -1,4 +1,4 @@
-//! Compliant contact against closed forms, in every formulation that carries it; and what is said where a contact cannot be.
+//! Compliant contact against closed forms in every formulation that supports it; and the messages for contacts that are not supported.
 
 use fourbar::random::Random;
 use fourbar::study::{Analysis, FORMULATIONS, Study};
@@ -6,7 +6,7 @@ use fourbar::{Model, Trajectory};
 use fourbar_io::{ReadOptions, read_model};
 use fourbar_testing::common::*;
 
-/// Formulation and integrator, with the tolerance it is given.
+/// Formulation and integrator, with its tolerance.
 const METHODS: [(&str, &str, f64); 4] =
     [("lie", "dop853", 1e-8), ("se3", "dop853", 1e-8), ("grcr", "dop853", 1e-8), ("dca", "dop853", 1e-8)];
 /// Implicit ones.
@@ -28,7 +28,7 @@ fn last(t: &Trajectory, name: &str) -> f64 {
     *t.column(name).unwrap_or_else(|| panic!("no column {name}")).last().expect("rows")
 }
 
-/// Energy minus work stays what it was, beside the energy that moves.
+/// Energy minus work is constant, relative to the kinetic energy.
 fn balanced(t: &Trajectory, allowed: f64, what: &str) {
     let column = |n: &str| t.column(n).expect("there").to_vec();
     let (total, work, kinetic) = (column("energy.total"), column("energy.work"), column("energy.kinetic"));
@@ -55,7 +55,7 @@ study: {{t_end: 0.3, output_step: 10 ms}}
     ))
 }
 
-/// The table of laws: speed after an impact with 1 m/s and nothing else.
+/// The table of laws: speed after an impact with 1 m/s without other forces.
 #[test]
 fn a_ball_parts_with_the_restitution_it_is_given() {
     for (law, e, reached, digits) in [
@@ -75,7 +75,7 @@ fn a_ball_parts_with_the_restitution_it_is_given() {
             balanced(&t, 1e-5, &what);
         }
     }
-    // A Taylor series needs a whole exponent.
+    // A Taylor series needs an integer exponent.
     let natural = FORMULATIONS.iter().find(|f| f.name == "natural").expect("there");
     assert_eq!((natural.applies)(&ball(0.5, 1.5, "exact")).unwrap_err().code.to_string(), "S321");
     for exponent in [1.0, 2.0] {
@@ -168,13 +168,13 @@ study: {{t_end: 1, output_step: 10 ms}}
             }
             let normal = last(&t, "slope.normal");
             assert!((normal - g * alpha.cos()).abs() < 1e-4, "{normal}");
-            // On the plane friction pulls along the motion.
+            // On the plane, friction acts along the motion.
             assert!((last(&t, "slope.tangential.x") - normal * mu.min(alpha.tan())).abs() < 1e-3);
         }
     }
 }
 
-/// Solid sphere with 1 m/s and no spin on a plane: rolls with 5/7 of its speed from 2 v/(7 mu g) on.
+/// Solid sphere with 1 m/s and no spin on a plane: after 2 v/(7 mu g) it rolls with 5/7 of its speed.
 #[test]
 fn a_sliding_sphere_comes_to_roll() {
     let model = parse(
@@ -190,7 +190,7 @@ study: {t_end: 0.5, output_step: 10 ms}
     );
     let (t, _) = run(&model, &by(&model, "grcr", "radau", 1e-8));
     let at = |name: &str, k: usize| t.column(name).expect("there")[k];
-    // At 0.1 s it slides.
+    // At 0.1 s it is still sliding.
     assert!((at("ball.v.x", 10) - (1.0 - 0.2 * 9.81 * 0.1)).abs() < 1e-3, "{}", at("ball.v.x", 10));
     assert_eq!(at("floor.state", 10), 1.0);
     assert!((at("ball.v.x", 50) - 5.0 / 7.0).abs() < 1e-3, "{}", at("ball.v.x", 50));
@@ -300,7 +300,7 @@ study: {{t_end: 0.5, output_step: 10 ms}}
     }
 }
 
-/// A wheel on its rim rolls with the spin of its speed; polygons stack; curve on curve keeps apart.
+/// A wheel on its rim rolls with the spin of its speed; polygons can be stacked; curves do not penetrate each other.
 #[test]
 fn rims_polygons_and_curves_carry_a_weight() {
     let circle: Vec<String> =
@@ -342,7 +342,7 @@ study: {{t_end: 0.3, output_step: 10 ms}}
     assert!((last(&t, "stone.r.x") - 10.01).abs() < 1e-4);
 }
 
-/// Shapes, numbers and throws drawn at random: three formulations go the same way, and energy balances.
+/// Random shapes, numbers and initial velocities: three formulations give the same motion, and energy balances.
 #[test]
 fn bodies_drawn_at_random_hit_a_plane_alike_in_every_formulation() {
     for seed in 1..=6_u64 {
@@ -416,8 +416,7 @@ fn contacts_that_cannot_be_are_refused_by_name() {
     ] {
         assert_eq!(codes(&format!("{head}{contact}\n")).first().map(String::as_str), Some(code), "{contact}");
     }
-    // Rigid contacts whose places come and go need a method that steps through impacts; those at known places are events, see
-    // `rigid_contact.rs`.
+    // Rigid contacts at varying places need a time-stepping method; those at known places are events, see `rigid_contact.rs`.
     let model = parse(&format!("{head}{{among: [a, b], radius: 0.1}}\n"));
     for f in FORMULATIONS {
         let study = Study { formulation: Some(f.name.into()), integrator: None, ..Study::of(&model) };

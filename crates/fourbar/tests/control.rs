@@ -1,4 +1,4 @@
-//! The control loops of the examples, against solutions of their own.
+//! The control loops of the examples against independent solutions.
 
 #[path = "../examples/pid_loop.rs"]
 mod pid_loop;
@@ -40,7 +40,7 @@ fn a_pid_loop_holds_a_pendulum_as_its_equation_says() {
         println!("{}: {error:.1e}", f.name);
         assert!(error < if implicit { 1e-4 } else { 1e-7 }, "{}: {error:.1e}", f.name);
     }
-    // In the end the integral part carries the weight.
+    // In the end the integral part balances the weight.
     let log = pid_loop::settle(1.0, 8000, |study| study).expect("it runs");
     let [angle, torque] = log[log.len() - 1];
     assert!((angle - 1.0).abs() < 1e-4 && (torque - pid_loop::WEIGHT * pid_loop::ARM * 1.0_f64.sin()).abs() < 1e-2, "{angle} {torque}");
@@ -52,12 +52,12 @@ fn a_torque_loop_turns_a_four_bar_and_every_joule_is_counted() {
         let implicit = ["ra", "rp", "reps"].contains(&f.name);
         let study = |study: Study| Study { formulation: Some(f.name.into()), tol: Some(if implicit { 1e-7 } else { 1e-9 }), ..study };
         let log = torque_fourbar::turn(10.0, 700, study).unwrap_or_else(|d| panic!("{}: {d}", f.name));
-        // A torque that is held does the work of torque times angle.
+        // The work of a constant torque is torque times angle.
         let work: f64 = log.windows(2).map(|w| w[0].torque * (w[1].angle - w[0].angle)).sum();
         let gained = log[log.len() - 1].energy - log[0].energy;
         println!("{}: work {work:.9}, gained {gained:.9}, angle {:.3}", f.name, log[log.len() - 1].angle);
         assert!((work - gained).abs() < if implicit { 1e-3 } else { 1e-6 } * (1.0 + work.abs()), "{}: {work} and {gained}", f.name);
-        // The last turn takes the time that the speed says.
+        // The mean speed in the end is the target.
         let speeds = &log[400..];
         let mean = speeds.iter().map(|r| r.speed).sum::<f64>() / speeds.len() as f64;
         assert!((mean - 10.0).abs() < 1.5, "{}: {mean}", f.name);

@@ -1,4 +1,4 @@
-//! Measured order of every integrator at constant step: positions, velocities, and multipliers as the reactions show them.
+//! Measured order of every integrator at constant step: positions, velocities, and multipliers by the reactions.
 
 use fourbar::study::Study;
 use fourbar::{Model, Trajectory};
@@ -120,7 +120,7 @@ fn the_stabilised_form_keeps_its_order_under_any_sequence_of_steps() {
     use fourbar::integrator::index3::Stepper;
     let model = model("lie_closed_3bar");
     let start = assemble(&model).expect("assembles").configuration;
-    // Steps of alternating size, halved twice; the end of the method's own positions, velocities and multipliers.
+    // Steps of alternating size, halved twice; final positions, velocities and multipliers of the method.
     let end = |n: usize| {
         let h = 0.1 / n as f64;
         let mut s = Stepper::new(&model, &start, Method::GenAlpha { rho: 0.8 });
@@ -137,7 +137,7 @@ fn the_stabilised_form_keeps_its_order_under_any_sequence_of_steps() {
         let mut slip = vec![0.0; s.equations.set.rows()];
         s.equations.jacobian(&m.q);
         s.equations.set.multiply(&s.equations.G, &m.v, &mut slip);
-        // To the tolerance of Newton: a correction of 1e-11 L in the step is 1e-11 L b_v / h in the velocity.
+        // Up to the Newton tolerance: a correction of 1e-11 L in the step is 1e-11 L b_v / h in the velocity.
         assert!(slip.iter().all(|x| x.abs() < 1e-7), "velocities satisfy their constraints: {slip:?}");
         (q, v, m.lambda.clone())
     };

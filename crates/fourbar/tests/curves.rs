@@ -1,4 +1,4 @@
-//! Points on curves: closed forms, rounds, rollers, forces and drives along the curve, agreement of all formulations, hostile curves.
+//! Points on curves: closed forms, rounds, rollers, forces and drives along the curve, agreement of all formulations, invalid curves.
 
 use fourbar::study::{Analysis, Study};
 use fourbar::{Model, Trajectory};
@@ -6,7 +6,7 @@ use fourbar_testing::common::*;
 use std::f64::consts::{PI, TAU};
 use std::fmt::Write;
 
-/// Formulations that carry a curve, with an integrator and what their runs are worth at tolerance 1e-9.
+/// Formulations that support a curve, each with an integrator.
 const CARRY: &[(&str, &str)] = &[
     ("ra", "gen-alpha"),
     ("rp", "gen-alpha"),
@@ -55,7 +55,7 @@ fn study(model: &Model, formulation: &str, integrator: &str, t_end: f64, output:
     }
 }
 
-/// Runs a study and says whose it was where it fails.
+/// Runs a study; a failure names the formulation.
 fn moved(model: &Model, study: &Study) -> Trajectory {
     let mut t = Trajectory::default();
     fourbar::study::run(model, study, &mut t).unwrap_or_else(|f| panic!("{:?}: {}", study.formulation, f.diagnostic));
@@ -83,7 +83,8 @@ fn a_bead_on_a_cycloid_swings_harmonically_in_its_arc_length() {
         // Measured from the first point of the curve.
         let exact = |t: f64| arc(2.4) + arc(start) * (omega * t).cos();
         let worst = time.iter().zip(s).map(|(t, s)| (s - exact(*t)).abs()).fold(0.0, f64::max);
-        // Three hundred points leave 1e-9 of the curve, a few hundred steps of tolerance 1e-9 some 1e-8; second order of gen-alpha the rest.
+        // Errors: three hundred points give 1e-9 of the curve, a few hundred steps of tolerance 1e-9 some 1e-8; more for the second-order
+        // gen-alpha.
         let limit = if *integrator == "gen-alpha" { 2e-4 } else { 1e-7 };
         assert!(worst < limit, "{formulation}: {worst:.2e}");
         let energy = t.column("energy.total").unwrap();
@@ -92,7 +93,7 @@ fn a_bead_on_a_cycloid_swings_harmonically_in_its_arc_length() {
     }
 }
 
-/// A circle through many points is a pendulum: after its period it is back.
+/// A bead on a circle through many points is a pendulum: after its period it has returned.
 #[test]
 fn a_bead_on_a_circle_is_a_pendulum() {
     let (radius, g, amplitude) = (0.3, 9.81, 2.0_f64);
@@ -109,11 +110,11 @@ fn a_bead_on_a_circle_is_a_pendulum() {
         let t = moved(&model, &study(&model, formulation, integrator, period, period / 64.0));
         let s = t.column("bead.distance").unwrap();
         assert!((s[s.len() - 1] - s[0]).abs() < 1e-7, "{formulation}: {:.2e}", s[s.len() - 1] - s[0]);
-        // Half way it hangs on the other side, and on its way down the curve carries weight and centrifugal force.
+        // After half the period it is on the other side; at the bottom the curve carries weight and centrifugal force.
         assert!((s[32] - (s[0] - 2.0 * amplitude * radius)).abs() < 1e-6, "{formulation}: {} {}", s[32], s[0]);
         let (v2, fy) = (t.column("ball.v.x").unwrap()[16].powi(2), t.column("bead.force.y").unwrap()[16]);
         let (ry, exact) = (t.column("ball.r.y").unwrap()[16], 2.0 * (g + v2 / radius));
-        // The bend of the spline, a second derivative, is right to the square of the distance of its points: (2 pi / 400)^2 / 12.
+        // The curvature of the spline, a second derivative, has an error of the squared distance of its points: (2 pi / 400)^2 / 12.
         assert!((ry + radius).abs() < 1e-6 && (fy - exact).abs() < 3e-5 * exact, "{formulation}: {fy} {exact}");
     }
 }
@@ -127,7 +128,7 @@ fn lobe() -> String {
     format!("{{points: {}, closed: true}}", points(16, place))
 }
 
-/// Without forces along it a bead keeps its speed, so its distance grows evenly, over the seam and round after round.
+/// Without tangential forces a bead keeps its speed, so its distance grows linearly across the seam, round after round.
 #[test]
 fn rounds_are_counted_over_the_seam() {
     let model = bead(&lobe(), [0.25, 0.0], [0.0, 1.0], 0.0, "");
@@ -141,7 +142,7 @@ fn rounds_are_counted_over_the_seam() {
     }
 }
 
-/// A force along the coordinate speeds the bead up as on a straight line.
+/// A force along the coordinate accelerates the bead as on a straight line.
 #[test]
 fn an_actuator_pushes_along_the_curve() {
     let model = bead(&lobe(), [0.25, 0.0], [0.0, 0.0], 0.0, "forces:\n  push: {type: actuator, joint: bead, effort: 3 - 0.5*bead.speed}");
@@ -155,10 +156,10 @@ fn an_actuator_pushes_along_the_curve() {
     }
 }
 
-/// A driven bead is where its curve is after that length, forwards and backwards over the seam.
+/// A driven bead is at the prescribed arc length of its curve, forwards and backwards across the seam.
 #[test]
 fn a_drive_moves_the_bead_by_arc_length() {
-    // Kinematics moves what has no freedom left: the ball is kept from turning.
+    // Kinematics needs a mechanism without freedom: the rotation of the ball is locked.
     let kept = |name: &str, a: &str, b: &str| {
         format!("  {name}: {{type: dp1, axes: [{{body: ground, at: {a}}}, {{body: ball, at: {b}}}], value: 0}}\n")
     };
@@ -181,7 +182,7 @@ fn a_drive_moves_the_bead_by_arc_length() {
             assert!((at("ball.r.x") - p.x).abs() < 1e-9 && (at("ball.r.y") - p.y).abs() < 1e-9, "run {k} at {time}");
             let speed = 3.6 * (3.0 * time).cos();
             assert!((at("ball.v.x") - speed * tangent.x).abs() < 1e-7, "run {k} at {time}");
-            // The drive alone works along the curve.
+            // Only the drive does work along the curve.
             let effort = 2.0 * (-9.0 * s + 9.81 * tangent.y);
             assert!(
                 (at("motor.effort") - effort).abs() < 1e-5 * (1.0 + effort.abs()),
@@ -192,7 +193,7 @@ fn a_drive_moves_the_bead_by_arc_length() {
     }
 }
 
-/// A cam on a shaft lifts a roller: all formulations move it alike, the roller keeps its distance.
+/// A cam on a shaft lifts a roller: all formulations agree, the roller keeps its distance.
 #[test]
 fn a_roller_follows_a_cam_in_every_formulation() {
     let model = model("cam_roller");
@@ -221,7 +222,7 @@ fn a_roller_follows_a_cam_in_every_formulation() {
     }
 }
 
-/// Random drawn curves on a moving base.
+/// Random curves on a moving base.
 #[test]
 fn formulations_agree_on_drawn_curves() {
     let mut seed = 7_u64;
@@ -262,7 +263,7 @@ fn formulations_agree_on_drawn_curves() {
     }
 }
 
-/// Beyond the end of an open curve there is nothing.
+/// A run ends beyond the end of an open curve.
 #[test]
 fn a_bead_that_runs_off_its_curve_ends_the_run() {
     let model = bead("{points: [[0, 0], [0.5, 0.05], [1, 0]]}", [0.5, 0.05], [1.0, 0.0], 0.0, "");

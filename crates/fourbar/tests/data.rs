@@ -1,5 +1,5 @@
-//! Tables, functions and outputs in motion: a table as a drive and as a force in every formulation, against the function it was
-//! drawn from and against each other.
+//! Tables, functions and outputs in motion: a table as a drive and as a force in every formulation, against the tabulated function and
+//! against each other.
 
 use fourbar::study::{self, Analysis, FORMULATIONS, Study};
 use fourbar::time::TimeFunction;
@@ -7,7 +7,7 @@ use fourbar::{Model, Trajectory};
 use fourbar_testing::common::{parse, run};
 use std::f64::consts::TAU;
 
-/// Points of a function, as they are written in a file: all digits.
+/// Points of a function as in a file, with all digits.
 fn points(f: impl Fn(f64) -> f64, from: f64, to: f64, intervals: usize) -> String {
     let point = |k: usize| {
         let x = from + (to - from) * k as f64 / intervals as f64;
@@ -16,12 +16,12 @@ fn points(f: impl Fn(f64) -> f64, from: f64, to: f64, intervals: usize) -> Strin
     format!("[{}]", (0..=intervals).map(point).collect::<Vec<_>>().join(", "))
 }
 
-/// A sine over a whole turn that ends with its first value to the bit.
+/// A sine over a full period whose last value equals the first to the bit.
 fn sine(intervals: usize) -> String {
     points(|x| if x == TAU { 0.0 } else { x.sin() }, 0.0, TAU, intervals)
 }
 
-/// A crank that is driven, a rod that swings from it, and a weight that slides on the rod against a spring.
+/// A driven crank, a rod that swings on it, and a weight that slides on the rod against a spring.
 fn swing(drive: &str, torque: &str, tables: &str) -> Model {
     parse(&format!(
         "
@@ -52,7 +52,7 @@ study: {{analysis: dynamics, t_end: 1.5, output_step: 0.1}}
     ))
 }
 
-/// The default integrators of order two need fixed small steps for such accuracy; all others keep the tolerance.
+/// The default second-order integrators need small fixed steps for such accuracy; all others satisfy the tolerance.
 fn studies(model: &Model, tol: f64) -> Vec<Study> {
     let mut list = Vec::new();
     for f in FORMULATIONS {
@@ -92,17 +92,17 @@ fn a_table_of_a_sine_drives_as_the_sine_does_in_every_formulation() {
         let name = study.formulation.clone().unwrap_or_default();
         let (rows, report) = run(&tabled, &study);
         assert!(report.warnings.is_empty(), "{name}: {:?}", report.warnings);
-        // Second derivatives of the spline are right to h^2/12 = 3e-4, times amplitudes and times.
+        // Second derivatives of the spline have an error of h^2/12 = 3e-4, times amplitudes and times.
         let off = apart(&rows, &truth);
         assert!(off < 2e-4, "{name} is {off:.1e} from the sine");
-        // Steps of 0.2 ms of order two leave 6e-6; the others keep 1e-9 per step.
+        // Second-order steps of 0.2 ms give an error of 6e-6; the others 1e-9 per step.
         let d = apart(&rows, &reference);
         assert!(d < if study.step.is_some() { 2e-5 } else { 1e-7 }, "{name} is {d:.1e} from natural coordinates");
     }
 }
 
-/// Points of the table are no obstacle to high order: the tolerance is kept, whatever the method. Without steps that end at the points
-/// of a table that drives, `grcr` was 600 tolerances off.
+/// Table points do not reduce high order: every method satisfies the tolerance. Without steps that end at the points of a driving table,
+/// the error of `grcr` was 600 tolerances.
 #[test]
 fn tolerances_are_kept_across_the_points_of_a_table() {
     let text = format!("wave: {{ends: periodic, points: {}}}", sine(24));
@@ -217,12 +217,12 @@ fn outputs_are_columns_in_their_units() {
         assert!((column("reach")[i] - 1e3 * x.hypot(z)).abs() < 1e-9);
         assert!((column("bent")[i] - column("A.angle")[i].to_degrees()).abs() < 1e-10);
         assert!((column("late")[i] - 2.0 * column("t")[i]).abs() < 1e-15);
-        // v + omega x r of the tip, and the rate of the joint: omega of the rod less that of the crank, about y.
+        // v + omega x r of the tip, and the rate of the joint: omega of the rod minus that of the crank, about y.
         let (vx, w) = (column("rod.v.x")[i], column("rod.omega.y")[i]);
         let sway = vx + w * (z - column("rod.r.z")[i]) + w - column("crank.omega.y")[i];
         assert!((column("sway")[i] - sway).abs() < 1e-10, "{} {sway}", column("sway")[i]);
     }
-    // The same without a formulation.
+    // The same by kinematics.
     let kinematics = parse(
         "
 fourbar: 1
@@ -239,7 +239,7 @@ study: {analysis: kinematics, t_end: 1, output_step: 0.1}
     assert!(rows.column("O.angle").expect("there")[10] > 6.0);
 }
 
-/// A function may read inputs; where inputs may not stand it is refused by name.
+/// A function may read inputs; where inputs are not allowed it is rejected by name.
 #[test]
 fn functions_read_inputs() {
     let text = |function: &str, drive: &str| {
@@ -300,11 +300,11 @@ fn tables_read_beyond_their_points_are_told_or_stop_the_run() {
     let (stopped, rows) = run_with(", outside: error");
     let failed = stopped.expect_err("it stops");
     assert_eq!((failed.diagnostic.code.0, rows.len()), ("S620", 11));
-    // A value that holds after a slope is a blow.
+    // A constant value after a slope causes an impact.
     let (report, _) = run_with(", outside: hold");
     let events = report.expect("it runs").events;
     assert!(events.iter().any(|h| h.name == "motor" && h.kind == fourbar::events::Kind::Impact && h.speed[1] == 0.0), "{events:?}");
-    // The own length of a spring is looked at as well.
+    // The length of the spring is checked as well.
     let spring = parse(
         "
 fourbar: 1

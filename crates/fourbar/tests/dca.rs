@@ -10,8 +10,8 @@ use fourbar::{Configuration, Model, Twist, Wrench};
 use fourbar_testing::common::*;
 use nalgebra::{DMatrix, DVector};
 
-/// A consistent state beside the assembled one: poses disturbed and projected, random velocities projected. The start
-/// itself is the right choice only where nothing moves.
+/// A consistent state near the assembled one: poses disturbed and projected, random velocities projected. If nothing can move, the start is
+/// the only choice.
 fn random_state(model: &Model, seed: u64) -> Configuration {
     let mut c = assemble(model).unwrap_or_else(|d| panic!("{d}")).configuration;
     let mut random = Random(seed);
@@ -33,7 +33,7 @@ struct Dense {
     errors: [f64; 2],
 }
 
-/// Accelerations from the null space of the Jacobian, multipliers by a pseudo-inverse: nothing in common with the tree.
+/// Accelerations from the null space of the Jacobian, multipliers by a pseudo-inverse: independent of the tree.
 fn dense(model: &Model, set: &ConstraintSet, alpha: &[f64], loads: &[f64], c: &Configuration) -> Dense {
     let (m, n) = (set.rows(), 6 * model.moving());
     let mut G = vec![0.0; set.values];
@@ -67,7 +67,7 @@ fn dense(model: &Model, set: &ConstraintSet, alpha: &[f64], loads: &[f64], c: &C
     }
     let mut gamma = vec![0.0; m];
     set.gamma(&c.q, &c.v, 0.0, &mut gamma);
-    // Rows by the root of their penalty: one scale for the rank decision and the metric.
+    // Rows scaled by the root of their penalty: the same scale for the rank decision and the metric.
     let root = DVector::from_iterator(m, alpha.iter().map(|a| a.sqrt()));
     let largest = root.iter().copied().fold(0.0, f64::max);
     let scaled = DMatrix::from_fn(m, n, |i, j| J[(i, j)] * root[i] / largest);
@@ -102,7 +102,7 @@ fn dense(model: &Model, set: &ConstraintSet, alpha: &[f64], loads: &[f64], c: &C
         let mu = Vt.rows(0, rank).transpose() * divided(range.transpose() * (Q - &M * &a));
         (a, DVector::from_fn(m, |i, _| mu[i] * root[i] / largest))
     };
-    // The singular value decomposition is good to 1e-6 only on some models: its solution is refined.
+    // On some models the singular value decomposition is accurate only to 1e-6: its solution is refined.
     let gamma = DVector::from_vec(gamma);
     let (mut a, mut lambda) = (DVector::zeros(n), DVector::zeros(m));
     for _ in 0..4 {
@@ -131,7 +131,7 @@ fn dense(model: &Model, set: &ConstraintSet, alpha: &[f64], loads: &[f64], c: &C
 fn difference(model: &Model, a: &[Twist], b: &[Twist]) -> f64 {
     let L = model.length;
     let size = |a: &Twist| a.v.amax().max(L * a.w.amax());
-    // Some mechanisms stand still at the start: their weight is the measure then.
+    // Some mechanisms are at rest at the start: then their weight is the reference.
     let largest = b.iter().map(size).fold(1e-3 * model.gravity.norm(), f64::max).max(1e-300);
     a.iter().zip(b).map(|(a, b)| size(&a.plus(&b.scaled(-1.0)))).fold(0.0, f64::max) / largest
 }
@@ -140,7 +140,7 @@ fn difference(model: &Model, a: &[Twist], b: &[Twist]) -> f64 {
 fn accelerations_and_multipliers_equal_the_dense_solve_on_every_model() {
     for name in shipped() {
         let mut model = model(&name);
-        // Load-dependent friction is an iteration of its own and left out here.
+        // Load-dependent friction needs a separate iteration and is omitted here.
         model
             .forces
             .retain(|(_, f)| !matches!(f, fourbar::force::Force::Friction(fourbar::force::Friction { coulomb, .. }) if *coulomb > 0.0));
@@ -166,7 +166,7 @@ fn accelerations_and_multipliers_equal_the_dense_solve_on_every_model() {
     }
 }
 
-/// Friction that depends on the load of its joint: loads from the dense solution, put in again until they rest.
+/// Friction that depends on the load of its joint: loads from the dense solution, iterated to convergence.
 #[test]
 fn friction_by_load_equals_the_dense_solve() {
     // Two links that swing on rough hinges, the upper one in a loop of four-bar kind with redundant rows.
@@ -202,7 +202,7 @@ forces:
             let k = s.set.list.iter().position(|c| c.name == name).expect("joint");
             let rows = s.set.row_start[k]..s.set.row_start[k + 1];
             let force = s.set.generalized(k, 1, &c.q, d.lambda.rows(rows.start, rows.len()).as_slice()).F;
-            // Hinges along z: the load lies across.
+            // Hinges along z: the load is perpendicular to z.
             loads[joint] = force.xy().norm();
         }
         d = dense(&model, &s.set, &s.alpha, &loads, &c);
@@ -214,7 +214,7 @@ forces:
     }
 }
 
-/// Bodies whose rotational inertia is next to nothing beside their mass.
+/// Bodies whose rotational inertia is almost zero beside their mass.
 #[test]
 fn next_to_no_rotational_inertia_equals_the_dense_solve() {
     for name in ["dca_five_bar", "dca_double_loop", "a02_n_fourbar_N2", "a04_bricard", "ra_slider_crank"] {
@@ -233,7 +233,7 @@ fn next_to_no_rotational_inertia_equals_the_dense_solve() {
     }
 }
 
-/// A row that changes with time at one and the same pose: what was factored with the other row does not serve.
+/// A row that changes with time at an unchanged pose: factors with the other row must not be reused.
 #[test]
 fn factors_of_another_row_are_not_used() {
     let mut changed = 0;

@@ -92,7 +92,7 @@ fn every_shipped_model_moves_as_in_ra() {
     let mut bad = Vec::new();
     for name in shipped() {
         let model = model(&name);
-        // Long models are compared over less: their steps cost more.
+        // Large models are compared over a shorter span: their steps cost more.
         let span = Study::of(&model).t_end * if model.moving() > 30 { 2e-3 } else { 1e-2 };
         let at = |formulation: &str, step: Option<f64>| Study {
             formulation: Some(formulation.into()),
@@ -119,8 +119,7 @@ fn every_shipped_model_moves_as_in_ra() {
         }
         let line = format!("{name}: moved {moved:.1e}, positions {d:.1e}, forces {:.1e} of {force:.1e}", r / force.max(1e-300));
         println!("{line}");
-        // Extrapolation leaves h^3 to h^4 of the motion, and more of the forces; these have another metric where they are
-        // not unique.
+        // Extrapolation leaves errors of h^3 to h^4 in the motion, and more in the forces; forces that are not unique have another metric.
         if d.is_nan() || d > 1e-6 * moved + 1e-10 || (report.redundant == 0 && r > 1e-4 * force) {
             bad.push(line);
         }
@@ -128,7 +127,7 @@ fn every_shipped_model_moves_as_in_ra() {
     assert!(bad.is_empty(), "{}", bad.join("\n"));
 }
 
-/// Projection keeps the constraints to rounding; stabilisation keeps them small, without either they drift.
+/// Projection satisfies the constraints to rounding; stabilisation keeps the errors small; without either they drift.
 #[test]
 fn drift_without_stabilised_and_projected() {
     for name in ["dca_five_bar", "dca_double_loop"] {
@@ -171,7 +170,7 @@ fn the_penalty_of_the_paper_and_seven_coordinates_reach_the_reference() {
     }
 }
 
-/// All ten passages of the ladder of two cells through its stretched positions are told, and the motion goes on.
+/// All ten passages of the two-cell ladder through its stretched positions are reported, and the motion continues.
 #[test]
 fn singular_positions_are_told_and_passed() {
     let name = "a02_n_fourbar_N2";
@@ -188,7 +187,7 @@ fn singular_positions_are_told_and_passed() {
     }
 }
 
-/// Forty cells have 600 rows: size does not hide singular positions. Mechanisms that keep their rank pass none.
+/// Forty cells have 600 rows: size does not hide singular positions. Mechanisms of constant rank report none.
 #[test]
 fn singular_positions_are_told_at_any_size_and_only_there() {
     let large = model("a02_n_fourbar_N40");

@@ -1,4 +1,4 @@
-//! Every run ends: on the end of its study to the bit, or with a diagnostic, whatever times, steps and sizes are chosen.
+//! Every run ends, exactly at the end time of its study or with a diagnostic, for any times, steps and sizes.
 
 use fourbar::random::Random;
 use fourbar::study::{self, Analysis, FORMULATIONS, Observer, Study};
@@ -9,7 +9,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, Mutex, OnceLock, mpsc};
 use std::time::{Duration, Instant};
 
-/// Keeps the times of the rows and ends a run that takes too long.
+/// Stores the times of the rows and ends a run that takes too long.
 struct Deadline {
     times: Vec<f64>,
     until: f64,
@@ -43,7 +43,7 @@ impl Observer for Deadline {
     }
 }
 
-/// Runs a test under a watchdog: what never asks to go on is found as well. The work notes its case in the text.
+/// Runs a test under a watchdog, which also detects runs that never call their observer. The work stores its case in the text.
 fn watched(limit: u64, work: impl FnOnce(&Mutex<String>) + Send + 'static) {
     let case = Arc::new(Mutex::new(String::new()));
     let (told, done) = mpsc::channel();
@@ -63,7 +63,7 @@ fn note(case: &Mutex<String>, text: String) {
     *case.lock().expect("the case") = text;
 }
 
-/// Runs a study, which must end in time, and gives its outcome and the times of its rows.
+/// Runs a study, which must end in time, and returns its outcome and the times of its rows.
 fn ends(model: &Model, study: &Study, seconds: f64, what: &str) -> (Result<(), Diagnostic>, Vec<f64>) {
     let mut d = Deadline::of(seconds);
     let outcome = study::run(model, study, &mut d);
@@ -128,7 +128,7 @@ fn drawn_ends_and_output_steps_are_met() {
                 good += 1;
             }
         }
-        // Coarse fixed steps may be refused with a diagnostic, which is an end too.
+        // Coarse fixed steps may end with a diagnostic, which is also valid.
         assert!(good > 1800, "{good}");
     });
 }
@@ -164,7 +164,7 @@ fn motions_go_on_beyond_the_end_of_the_study() {
                     let start = fourbar::analysis::assembly::assemble(&m).expect("assembles").configuration;
                     let mut motion = (f.start)(&fourbar::Structure::new(&m, &start), &study, integrator, &start).expect("starts");
                     let mut now = fourbar::motion::Instant::new(&m, &start);
-                    // The end, again, beyond by a bit, far beyond, and back inside.
+                    // The end, again the end, one bit beyond, far beyond, and back inside.
                     for t in [0.01, 0.01, 0.01_f64.next_up(), 0.010_000_1, 0.4, 0.4, 0.399_999_999] {
                         let until = Instant::now() + Duration::from_secs(10);
                         let on = motion.advance(t, &mut |_| Instant::now() < until).unwrap_or_else(|d| panic!("{what} to {t}: {d}"));
@@ -177,7 +177,7 @@ fn motions_go_on_beyond_the_end_of_the_study() {
     });
 }
 
-/// A pendulum on a slider with a spring, whose sizes are far out of proportion.
+/// A pendulum on a slider with a spring, of extreme proportions.
 fn extreme(x: &[f64; 7]) -> String {
     let [gravity, mass, inertia, length, speed, stiffness, turn] = x;
     format!(
@@ -198,7 +198,7 @@ fn extreme_sizes_are_given_up_in_time() {
         let mut models = vec![("gravity 1e30".to_string(), heavy)];
         for n in 0..24 {
             let mut x = [9.81, 1.0, 0.1, 1.0, 0.0, 1.0, 0.0];
-            // One or two of them are moved by twenty to thirty powers of ten; masses and lengths either way.
+            // One or two of them are scaled by twenty to thirty powers of ten; masses and lengths in both directions.
             for _ in 0..1 + n % 2 {
                 let k = ((draw.number() + 1.0) * 3.5) as usize % 7;
                 let power = draw.number();
@@ -206,7 +206,7 @@ fn extreme_sizes_are_given_up_in_time() {
                 x[k] = 10f64.powf(if k == 0 || k > 3 { power.abs() } else { power });
             }
             let text = extreme(&x);
-            // What the reader refuses has ended.
+            // Files must be accepted by the reader.
             let Ok(read) = fourbar_io::read_model(&text, &fourbar_io::ReadOptions::default()) else { panic!("it does not read:\n{text}") };
             if let Ok(m) = read.spec.build() {
                 models.push((format!("seed {seed}, case {n}: {x:?}"), m));

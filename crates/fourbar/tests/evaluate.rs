@@ -1,5 +1,5 @@
-//! Evaluations at a state: the identities of mechanics on shipped models and random mechanisms at random consistent states, and the
-//! same accelerations as every formulation.
+//! Evaluations at a state: the identities of mechanics for shipped models and random mechanisms at random consistent states, and the
+//! accelerations of every formulation.
 #![allow(non_snake_case)]
 
 use fourbar::analysis::assembly::{Options, assemble, assemble_from};
@@ -18,7 +18,7 @@ use fourbar_testing::{families, mechanism};
 use nalgebra::{DMatrix, DVector};
 use std::sync::Arc;
 
-/// Mechanisms with more columns than this cost minutes in dense algebra.
+/// Mechanisms with more columns take minutes in dense algebra.
 const LARGE: usize = 150;
 
 /// Shipped models and random mechanisms, each with a name.
@@ -30,7 +30,7 @@ fn models() -> Vec<(String, Model)> {
     shipped.chain(random).filter(|(_, m)| 6 * m.moving() <= LARGE).collect()
 }
 
-/// A consistent state: assembled, moved along its free motions where no drive says where it is, with velocities that fit.
+/// A consistent state: assembled, moved along its free motions unless it is driven, with consistent velocities.
 fn state(model: &Model, random: &mut Random) -> Option<Configuration> {
     let mut at = assemble(model).ok()?.configuration;
     if model.drives.is_empty() && model.bare.is_empty() {
@@ -42,7 +42,7 @@ fn state(model: &Model, random: &mut Random) -> Option<Configuration> {
     let N = Evaluation::new(model, &at).ok()?.free_motions().ok()?;
     let speeds = DVector::from_fn(N.ncols(), |_, _| random.number());
     at.v = by_body(&(stacked(&at.v) + N * speeds));
-    // What the author asked of the start alone does not hold here.
+    // Start conditions of the file do not apply here.
     let mut anywhere = model.clone();
     anywhere.hold.clear();
     anywhere.start.clear();
@@ -61,8 +61,8 @@ fn each(mut check: impl FnMut(&str, &Model, &Configuration, &Evaluation)) -> usi
     count
 }
 
-/// Accelerations differ by so much, relative to the largest; rotations measured by radii of gyration, so that the spin of a point
-/// mass, which has no value, does not count.
+/// Difference of accelerations, relative to the largest; rotations are measured by radii of gyration, so that the undefined spin of a point
+/// mass does not count.
 fn difference(model: &Model, a: &[Twist], b: &[Twist]) -> f64 {
     let bodies = model.bodies.iter().skip(1);
     let size = |x: &Twist, b: &fourbar::model::Body| x.v.norm().max((x.w.dot(&(b.J_bar * x.w)) / b.mass).sqrt());
@@ -151,7 +151,7 @@ fn the_energy_changes_by_the_power() {
     let count = each(|name, model, at, now| {
         let (v, a) = (stacked(&at.v), stacked(now.accelerations()));
         let kinetic = v.dot(&(now.mass_matrix().expect("small") * &a));
-        // Potential energy along the motion, by central differences of two steps.
+        // Rate of potential energy along the motion, by central differences of two steps.
         let potential = |h: f64| {
             let d = by_body(&(&v * h));
             let q: Vec<_> = at.q.iter().zip(&d).map(|(q, d)| q.moved(d)).collect();
@@ -199,7 +199,7 @@ fn inverse_dynamics_returns_the_efforts_that_act() {
                 actuated += 1;
             }
         }
-        // The motion goes on by itself: motors on the free coordinates have nothing to do.
+        // The motion continues by itself: motors on the free coordinates have zero effort.
         let coordinates = now.independent().expect("small");
         if drives.is_empty() && !coordinates.is_empty() {
             let idle = now.inverse_dynamics(now.accelerations(), &coordinates).unwrap_or_else(|e| panic!("{name}: {e}"));
@@ -234,7 +234,7 @@ fn accelerations_are_those_of_every_formulation() {
     assert!(compared > 800, "{compared}");
 }
 
-/// A platform on two driven cranks that one motor could move: what each gives is a matter of choice.
+/// A platform on two driven cranks that one motor could move: the shares of the efforts are not unique.
 #[test]
 fn shared_efforts_are_the_smallest_and_said_to_be_shared() {
     let bar = |x: f64| Body::new().mass(1.0).inertia([0.1, 0.1, 0.1]).at([x, 0.0, 0.5]);
@@ -262,14 +262,14 @@ fn shared_efforts_are_the_smallest_and_said_to_be_shared() {
     let wanted = now.accelerations_with(&[("O.angle", 3.0)]).expect("one freedom");
     let one = now.inverse_dynamics(&wanted, &["O.angle"]).expect("one motor");
     let two = now.inverse_dynamics(&wanted, &["O.angle", "C.angle"]).expect("two motors");
-    // Inertia of two cranks about their pins and of the table on their ends.
+    // Inertia of two cranks about their pins, and of the table on their ends.
     let needed = 3.0 * (2.0 * (0.1 + 0.25) + 4.0);
     assert!((one.values[0] - needed).abs() < 1e-9 && one.unique == [true], "{one:?}");
     assert!(two.values.iter().all(|x| (x - needed / 2.0).abs() < 1e-9) && two.unique == [false, false], "{two:?}");
-    // A motor on the table's pin alone can move it as well, but none at all cannot.
+    // A single motor on the pin of the table can move it as well, but without a motor it is impossible.
     let error = now.inverse_dynamics::<&str>(&wanted, &[]).expect_err("nothing moves it");
     assert_eq!(error.code().0, "U338");
-    // Accelerations that tear the table off its pins are refused by name.
+    // Accelerations that violate the pins of the table are rejected by name.
     let mut torn = wanted.clone();
     torn[3].v.z += 1.0;
     let error = now.inverse_dynamics(&torn, &["O.angle"]).expect_err("torn");

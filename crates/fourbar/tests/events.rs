@@ -1,4 +1,4 @@
-//! Mechanisms that change on their way against references that share no equations with the program: event times, states, energy lost.
+//! Mechanisms that change during the run against independent references: event times, states, energy lost.
 
 use fourbar::events::{Happened, Kind};
 use fourbar::study::{self, Study};
@@ -45,7 +45,7 @@ fn try_run(
     Ok(Ran { trajectory, events: report.events })
 }
 
-/// Formulations with their integrators of high order.
+/// Formulations with their high-order integrators.
 const HIGH: [(&str, &str); 6] =
     [("grcr", "dop853"), ("so3xr3", "dop853"), ("se3", "dop853"), ("lie", "dop853"), ("dca", "dop853"), ("natural", "taylor")];
 
@@ -77,7 +77,7 @@ fn states_apart(name: &str, ran: &Ran, events: &[f64]) -> f64 {
     worst
 }
 
-/// Kinds and times of the reference, impacts only down to flights of a microsecond, and `rest`.
+/// Kinds and times of the reference: impacts with flights of at least a microsecond, and `rest`.
 fn reference_events(name: &str) -> Vec<(f64, String)> {
     table(&format!("{name}.events.csv")).1.iter().map(|r| (r[0].parse().expect("a time"), r[2].clone())).collect()
 }
@@ -89,10 +89,10 @@ fn kind_of(kind: Kind) -> &'static str {
     }
 }
 
-/// Compares times and kinds: impacts as long as both have them, then the end of the series; gives the largest difference.
+/// Compares times and kinds: impacts as long as both have them, then the end of the series; returns the largest difference.
 fn times_apart(what: &str, own: &[Happened], reference: &[(f64, String)]) -> f64 {
     let folded = |list: Vec<(f64, String)>| {
-        // What comes after flights of a microsecond is one series.
+        // Impacts after flights of a microsecond form one series.
         let rest = list.iter().position(|e| e.1 == "rest");
         (list, rest)
     };
@@ -112,7 +112,7 @@ fn times_apart(what: &str, own: &[Happened], reference: &[(f64, String)]) -> f64
     worst
 }
 
-/// Energy and what was lost, less the work done, stays.
+/// Energy plus losses minus work is constant.
 fn energy_is_kept(what: &str, ran: &Ran, share: f64) {
     let column = |name: &str| ran.trajectory.column(name).unwrap_or_else(|| panic!("{name}"));
     let (total, work, lost) = (column("energy.total"), column("energy.work"), column("energy.lost"));
@@ -121,7 +121,7 @@ fn energy_is_kept(what: &str, ran: &Ran, share: f64) {
         let off = total[k] + lost[k] - work[k] - total[0];
         assert!(off.abs() < share * size, "{what}: energy is off by {off:.2e} of {size:.2e} at {}", column("t")[k]);
     }
-    // Nothing gives energy back.
+    // No event creates energy.
     assert!(lost.windows(2).all(|w| w[1] >= w[0] - share * size), "{what}: energy was created");
 }
 
@@ -392,7 +392,7 @@ fn a_clutch_engages_and_lets_go() {
     }
 }
 
-/// Numbers from a seed.
+/// Pseudo-random numbers from a seed.
 struct Random(u64);
 
 impl Random {
@@ -414,7 +414,7 @@ impl Random {
         r
     }
 
-    /// A rod that begins at a place, as a file has it, and the way to its end.
+    /// A rod that begins at a given point, as text of a file, and the vector to its end.
     fn rod(&mut self, k: usize, [x, y]: [f64; 2]) -> (String, [f64; 2]) {
         let (length, angle, mass) = (self.between(0.3, 1.0), self.between(-2.5, 0.5), self.between(0.3, 2.0));
         let j = mass * length * length / 12.0;
@@ -425,7 +425,7 @@ impl Random {
     }
 }
 
-/// A chain of rods that hang on each other, with limits on some of its hinges.
+/// A chain of rods, with limits on some of its hinges.
 fn random_chain(seed: u64) -> String {
     let mut r = Random::seeded(seed);
     let n = 1 + (r.next() * 3.0) as usize;
@@ -446,7 +446,7 @@ fn random_chain(seed: u64) -> String {
     format!("fourbar: 1\ngravity: [0, -9.81, 0]\nbodies:\n{bodies}joints:\n{joints}study: {{t_end: 0.8, output_step: 0.1}}\n")
 }
 
-/// Formulations agree on what happens to random chains with random limits until an impact grazes.
+/// Formulations agree on random chains with random limits until a grazing impact.
 #[test]
 fn random_chains_with_random_limits_agree() {
     let mut impacts = 0;
@@ -490,7 +490,7 @@ study: {t_end: 1, output_step: 0.01}
         let t = (2.0 * 0.8 / 9.81_f64).sqrt();
         let first = &ran.events[0];
         assert!(first.kind == Kind::Impact && (first.t - t).abs() < 1e-9, "{formulation}: {first:?} {t}");
-        // The speed along the rope is lost, that across it stays.
+        // The speed along the rope is lost, that across it is kept.
         let along = 9.81 * t * 0.8;
         assert!((first.lost - along * along).abs() < 1e-8 && (first.impulse - 2.0 * along).abs() < 1e-8, "{formulation}: {first:?}");
         energy_is_kept(formulation, &ran, 1e-8);
@@ -499,7 +499,7 @@ study: {t_end: 1, output_step: 0.01}
     }
 }
 
-/// A reference with its mechanism and the step with which methods of second order meet its events to a microsecond.
+/// References with their mechanisms and the step with which second-order methods locate the events to a microsecond.
 fn references() -> Vec<(&'static str, String, f64)> {
     vec![
         ("n01_bouncing_ball", BALL.into(), 1e-3),
@@ -516,7 +516,7 @@ fn references() -> Vec<(&'static str, String, f64)> {
     ]
 }
 
-/// Methods of second order find events with the error of their steps: to a microsecond where steps are as small as the motion asks for.
+/// Second-order methods locate events with the error of their steps: to a microsecond if the steps are small enough for the motion.
 #[test]
 fn methods_of_second_order_find_events_with_their_own_error() {
     for (name, text, step) in references() {
@@ -539,7 +539,7 @@ fn methods_of_second_order_find_events_with_their_own_error() {
     }
 }
 
-/// Implicit methods of high order meet the events of the references like explicit ones.
+/// High-order implicit methods reproduce the events of the references like explicit ones.
 #[test]
 fn implicit_methods_meet_the_references() {
     for (name, text, _) in references() {
@@ -558,7 +558,7 @@ fn implicit_methods_meet_the_references() {
     }
 }
 
-/// A mechanism in the hand passes its events, can be saved and goes on the same.
+/// An interactive simulation passes its events, can be saved, and continues unchanged.
 #[test]
 fn a_simulation_passes_events_and_is_restored() {
     let model = std::sync::Arc::new(model_of(BALL));
@@ -582,7 +582,7 @@ fn a_simulation_passes_events_and_is_restored() {
     assert!((steps.t() - (2.0_f64 / 9.81).sqrt()).abs() < 1e-9);
 }
 
-/// Drives that lead through a rigid limit, starts beyond one, and relays without a dead band are refused by name.
+/// Drives through a rigid limit, starts beyond one, and relays without a dead band are rejected by name.
 #[test]
 fn what_cannot_be_is_refused() {
     let refused = |text: &str| {
@@ -615,7 +615,7 @@ study: {t_end: 3, output_step: 0.1}
     assert_eq!(refused(relay), "S302");
 }
 
-/// A springy limit gives back the share of the speed that it was asked for.
+/// A springy limit has the restitution that was specified.
 #[test]
 fn a_springy_limit_has_the_restitution_that_is_asked_for() {
     for (e, exponent) in [(0.2, 1.5), (0.5, 1.5), (0.8, 1.0), (0.95, 2.0)] {
@@ -637,7 +637,7 @@ study: {{t_end: 0.3, output_step: 0.01}}
     }
 }
 
-/// A driven mechanism is stopped by an event, where kinematics moves it.
+/// An event stops a driven mechanism in kinematics.
 #[test]
 fn kinematics_stops_at_an_event() {
     let text = "
@@ -654,7 +654,7 @@ study: {t_end: 3, output_step: 0.1}
     assert!((report.t - 0.5_f64.asin()).abs() < 1e-9 && report.events.len() == 1, "{report:?}");
 }
 
-/// A mechanism without anything that could change takes the path of smooth ones.
+/// A mechanism without events runs as a smooth one.
 #[test]
 fn smooth_mechanisms_have_no_events() {
     let model = model_of(&BALL.replace(", limits: {min: -1 m, restitution: 0.8}", ""));
@@ -663,7 +663,7 @@ fn smooth_mechanisms_have_no_events() {
     assert!(ran.events.is_empty() && ran.trajectory.column("energy.lost").is_none());
 }
 
-/// What is switched off does nothing, and its stored energy is gone.
+/// Elements that are switched off do not act, and their stored energy is lost.
 #[test]
 fn forces_and_drives_are_switched() {
     let text = "
@@ -678,7 +678,7 @@ study: {t_end: 0.2, output_step: 0.01}
     for (formulation, integrator) in HIGH {
         let ran = run(&model, formulation, Some(integrator), 1e-11, None, 0.2);
         let [t, v] = ["t", "slide.speed"].map(|c| ran.trajectory.column(c).expect("a column"));
-        // A free oscillation from 0.2 m, then nothing pulls.
+        // A free oscillation from 0.2 m, then no force.
         let cut = -2.0 * (10.0 * 0.05_f64).sin();
         for (t, v) in t.iter().zip(v).filter(|(t, _)| **t > 0.05 + 1e-9 && **t < 0.1 - 1e-9) {
             assert!((v - cut).abs() < 1e-8, "{formulation}: {v} {cut} at {t}");
@@ -688,7 +688,7 @@ study: {t_end: 0.2, output_step: 0.01}
     }
 }
 
-/// The shipped models with events: two formulations meet the same events at the same times, and energy is kept.
+/// The shipped models with events: two formulations find the same events at the same times, and energy is conserved.
 #[test]
 fn shipped_models_meet_their_events() {
     let names = fourbar_testing::common::eventful();
@@ -708,7 +708,8 @@ fn shipped_models_meet_their_events() {
     }
 }
 
-/// Limits and springy stops that nothing comes near cost nothing: the same steps, evaluations and factorisations, and the same rows to the bit.
+/// Limits that are never approached cost almost nothing: nearly the same steps, evaluations and factorisations, and the same rows to
+/// rounding.
 #[test]
 fn limits_that_are_never_near_change_nothing() {
     let free = fourbar(true).replace(", limits: {max: 100 deg, restitution: 0.5}", "");
@@ -725,7 +726,7 @@ fn limits_that_are_never_near_change_nothing() {
         ("rp", "gen-alpha", Some(1e-3)),
     ];
     let plain = model_of(&free);
-    // Those with springs have every step looked at.
+    // Only limits without springs: with springs every step is checked inside.
     for limits in [", limits: {min: -30, max: 30}", ", limits: {max: 25, restitution: 0.5}"] {
         let model = model_of(&limited(limits));
         for (formulation, integrator, step) in methods {
@@ -741,14 +742,14 @@ fn limits_that_are_never_near_change_nothing() {
             let what = format!("{formulation} {integrator}{limits}");
             for (name, n) in &work {
                 let own = more.iter().find(|w| w.0 == *name).map_or(0.0, |w| w.1);
-                // The first instant is computed once more, where the mode is entered.
+                // The first instant is computed once more when the mode is entered.
                 assert!(own <= n + 30.0 && own <= 1.03 * n + 30.0, "{what}: {own} {name} instead of {n}");
             }
             for column in ["t", "crank.r.x", "coupler.v.y", "rocker.omega.z", "energy.work"] {
                 let [x, y] = [&a, &b].map(|t| t.column(column).unwrap_or_else(|| panic!("{column}")));
                 assert_eq!(x.len(), y.len(), "{what}");
                 let off = x.iter().zip(y).map(|(x, y)| (x - y).abs()).fold(0.0, f64::max);
-                // Series make their first step with the first instant, before it is known up to where steps may go.
+                // Series make their first step with the first instant, before the bound on the steps is known.
                 let least = if formulation == "natural" { 1e-7 } else { 1e-11 };
                 assert!(off < least, "{what} {column}: {off:.1e}");
             }
@@ -756,7 +757,7 @@ fn limits_that_are_never_near_change_nothing() {
     }
 }
 
-/// What impacts leave of the conditions of limits, and how deep limits are passed, are in the report.
+/// The residuals of limit conditions after impacts, and the largest overlap of limits, are reported.
 #[test]
 fn residuals_of_limits_are_told() {
     for (text, t_end) in [(pendulum(0.0, 0.6), 1.0), (knee(0.5), 2.0), (fourbar(true), 1.0)] {
@@ -770,7 +771,7 @@ fn residuals_of_limits_are_told() {
     }
 }
 
-/// A mechanism drawn at random: a chain that swings, slides or is driven round, with limits near and far, a rope, or ground to fall on.
+/// A random mechanism: a chain that swings, slides or is driven in circles, with near and distant limits, a rope, or ground to fall on.
 fn random_limits(seed: u64) -> (String, &'static str, &'static str, f64) {
     let mut r = Random::seeded(seed);
     let n = 1 + (r.next() * 3.0) as usize;
@@ -781,7 +782,7 @@ fn random_limits(seed: u64) -> (String, &'static str, &'static str, f64) {
         let (rod, [dx, dy]) = r.rod(k, [x, y]);
         bodies += &rod;
         let slides = k > 0 && r.next() < 0.3;
-        // From next to where it stands to far away.
+        // From very near to far away.
         let mut bound = || 0.02 * 150_f64.powf(r.next()) * if slides { 0.3 } else { 1.0 };
         let (min, max) = (-bound(), bound());
         let springy =
@@ -793,7 +794,7 @@ fn random_limits(seed: u64) -> (String, &'static str, &'static str, f64) {
     }
     let mut more = String::new();
     if wheel {
-        // A crank that turns fast shakes the last rod through a spring.
+        // A fast crank shakes the last rod through a spring.
         bodies += "  crank: {mass: 1, inertia: [0.1, 0.1, 0.1], at: [0.5, 0, 0]}\n";
         joints += "  shaft: {type: revolute, bodies: [ground, crank], at: [0.4, 0, 0], axis: [0, 0, 1]}\n";
         let spring = format!(
@@ -824,8 +825,8 @@ fn random_limits(seed: u64) -> (String, &'static str, &'static str, f64) {
     (text, formulation, integrator, tol)
 }
 
-/// Steps that are judged by their ends alone miss nothing: an event that never happens has every step looked at inside, and what touches is the same.
-/// `FOURBAR_STUDY=n` draws `n` mechanisms.
+/// Checking only the ends of quiet steps misses no contact: an event that never happens forces a check inside every step, and the contacts
+/// are the same. `FOURBAR_STUDY=n` draws `n` mechanisms.
 #[test]
 fn no_touch_is_missed_in_quiet_steps() {
     let study = std::env::var("FOURBAR_STUDY").ok().and_then(|n| n.parse::<u64>().ok()).unwrap_or(40);
@@ -837,14 +838,14 @@ fn no_touch_is_missed_in_quiet_steps() {
         let runs = [&text, &looked].map(|text| try_run(&model_of(text), formulation, Some(integrator), tol, None, 1.5));
         let [quiet, looked] = match runs {
             [Ok(a), Ok(b)] => [a, b],
-            // Whatever ends one ends the other.
+            // An error in one run must occur in the other.
             [Err(a), Err(b)] => {
                 assert_eq!(a.code.0, b.code.0, "{what}: {a} {b}");
                 continue;
             }
             [a, b] => panic!("{what}: only one ends: {:?} {:?}\n{text}", a.err(), b.err()),
         };
-        // Steps differ by rounding alone until something touches, and by little for a while then.
+        // Steps differ only by rounding until the first contact, and by little for a while after it.
         let first = quiet.events.len().max(looked.events.len()).min(3);
         for k in 0..first {
             let (Some(a), Some(b)) = (quiet.events.get(k), looked.events.get(k)) else {

@@ -1,5 +1,5 @@
-//! The generator of random mechanisms by family: what it draws builds and assembles, the same seed gives the same mechanism, and
-//! everything that it can draw is drawn.
+//! The generator of random mechanisms by family: its mechanisms build and assemble, the same seed gives the same mechanism, and every
+//! variant occurs.
 
 use fourbar::analysis::assembly::assemble;
 use fourbar::spec::{ForceSpec, JointSpec, ModelSpec, Placement};
@@ -42,7 +42,7 @@ fn everything_that_can_be_drawn_is_drawn() {
         masses.clone().fold(0.0, f64::max) / masses.fold(f64::INFINITY, f64::min)
     };
     some("masses over three decades", &|s| ratio(s) > 1e3);
-    // The last multiple of the output step that is not beyond the end rounds above it, or misses it.
+    // The last multiple of the output step before the end is rounded above it, or misses it.
     let awkward = |s: &ModelSpec| {
         let (end, step) = (s.study.t_end, s.study.output_step.unwrap_or(1.0));
         (end / step).round() * step != end

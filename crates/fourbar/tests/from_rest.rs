@@ -1,4 +1,4 @@
-//! Limits that touch where nothing moves and nothing pushes yet: which way it goes is decided by what forces do next, not by what they are.
+//! Limits that touch at rest without force: the direction of motion follows from the derivatives of the forces, not from their values.
 
 use fourbar::events::{Happened, Kind};
 use fourbar::study::{self, Study};
@@ -33,7 +33,7 @@ fn zero(f: impl Fn(f64) -> f64, mut a: f64, mut b: f64) -> f64 {
     0.5 * (a + b)
 }
 
-/// A hub drives a wheel through a one-way joint. The torque on the hub, which is zero at first, is `2 sin(2 pi t)`, and it drags.
+/// A hub drives a wheel through a one-way joint. The torque on the hub, which is zero at first, is `2 sin(2 pi t)`, with viscous drag.
 #[test]
 fn a_freewheel_engages_where_the_torque_begins() {
     let (hub, wheel, drag, torque) = (0.004, 0.1, 0.05, 2.0);
@@ -51,7 +51,7 @@ forces:
 study: {{t_end: 0.9, output_step: 0.05}}
 "
     ));
-    // Together: J w' = torque - drag w from rest. They part where the wheel is no longer pushed, w' = 0; it keeps its speed.
+    // Together: J w' = torque - drag w from rest. They separate when the wheel is no longer pushed, w' = 0; it keeps its speed.
     let (a, w) = (drag / (hub + wheel), 2.0 * PI);
     let amplitude = torque / (hub + wheel) / (a * a + w * w);
     let speed = |t: f64| amplitude * (a * (w * t).sin() - w * (w * t).cos() + w * (-a * t).exp());
@@ -72,7 +72,7 @@ study: {{t_end: 0.9, output_step: 0.05}}
     }
 }
 
-/// A block stands at its stop. What pushes it there grows from nothing, turns round after a second, and takes the block away.
+/// A block at its stop. The force that presses it there grows from zero, reverses after a second, and moves the block away.
 #[test]
 fn a_block_at_its_stop_stays_while_it_is_pushed_there() {
     let model = model_of(

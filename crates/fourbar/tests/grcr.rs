@@ -29,7 +29,7 @@ fn difference(m: &mut Mechanism<'_>, e: &mut Equations<'_>) -> (f64, [f64; 3]) {
     (d / top, errors.map(|x| x / (1.0 + top)))
 }
 
-/// Moves the independent coordinates at random and closes the loops again; a smaller move where that fails.
+/// Moves the independent coordinates at random and closes the loops again; if that fails, by a smaller amount.
 fn disturb(m: &mut Mechanism<'_>, random: &mut Random, size: f64) -> bool {
     let (q0, u0) = (m.q.clone(), m.u.clone());
     let d: Vec<f64> = (0..m.tree.speeds).map(|_| random.number()).collect();
@@ -89,7 +89,7 @@ fn accelerations_equal_the_dense_solve_on_every_shipped_model() {
             m.schedule.carriers()
         );
         println!("{line}");
-        // The dense solve itself carries the compliance of redundant rows; both agree to nine digits.
+        // The dense solve contains the compliance of redundant rows; both agree to nine digits.
         if !(worst < 1e-9 && errors.iter().all(|x| *x < 1e-9)) {
             bad.push(line);
         }
@@ -97,8 +97,8 @@ fn accelerations_equal_the_dense_solve_on_every_shipped_model() {
     assert!(bad.is_empty(), "{}", bad.join("\n"));
 }
 
-/// A random graph: bodies on each other by joints of all kinds, with the moving body on either side, and two closings that may join any
-/// bodies, so that loops have bases of their own, share them, or end at the ground.
+/// A random graph: bodies connected by joints of all kinds, with the moving body on either side, and two closing joints between any bodies,
+/// so that loops have separate bases, share them, or end at the ground.
 fn graph(random: &mut Random) -> ModelSpec {
     let kinds = [
         PairKind::Revolute,
@@ -144,7 +144,7 @@ fn graph(random: &mut Random) -> ModelSpec {
     spec
 }
 
-/// Trees that run with their joints and against them, closings with both orders of their bodies, real and fictitious tree joints.
+/// Trees traversed along and against their joints, closing joints with both orders of their bodies, real and fictitious tree joints.
 #[test]
 fn random_graphs_agree_with_the_dense_solve_in_every_direction_of_traversal() {
     let mut random = Random(0x2545_f491_4f6c_dd1d);

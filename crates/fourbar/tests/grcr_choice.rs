@@ -1,4 +1,4 @@
-//! Dependents by name, the plain method and where it breaks, fictitious joints on either body, what drifts.
+//! Dependent coordinates by name, the plain method and its failures, fictitious joints on either body, drift.
 
 use fourbar::analysis::assembly::assemble;
 use fourbar::constraint::Owner;
@@ -62,12 +62,12 @@ fn farthest(a: &Trajectory, b: &Trajectory) -> f64 {
     (0..a.len()).flat_map(|i| columns.iter().map(move |k| (i, *k))).map(|(i, k)| (a.row(i)[k] - b.row(i)[k]).abs()).fold(0.0, f64::max)
 }
 
-/// The choice of the paper, which is singular as drawn and good on the way, others, and one that can never be.
+/// The choice of the paper, which is singular as drawn and regular later; other choices, and an impossible one.
 #[test]
 fn the_five_bar_takes_dependents_by_name_where_they_follow() {
     let m = model("grcr_five_bar");
     let start = started(&m);
-    // As drawn the second rod stands across the line of the slides: turning it moves the slides alone.
+    // As drawn, the second rod is perpendicular to the line of the slides: turning it moves only the slides.
     let d = Mechanism::asked(&m, &start, &named(&["J2", "J3", "J5"])).err().expect("singular as drawn");
     assert!(d.code.0 == "U304" && d.message.contains("`J2` (angle) is not determined"), "{}", d.message);
     let mut later = fourbar::Simulation::new(&std::sync::Arc::new(m.clone()), &Study::of(&m)).unwrap_or_else(|d| panic!("{d:?}"));
@@ -94,7 +94,7 @@ fn the_five_bar_takes_dependents_by_name_where_they_follow() {
     assert!(code == "U304" && message.contains("`J7`, which is not a joint"), "{code} {message}");
 }
 
-/// Sets drawn at random are refused in words or give the accelerations of the set that is chosen.
+/// Random sets are rejected with a message or give the accelerations of the default set.
 #[test]
 fn any_set_of_dependents_gives_the_same_accelerations_or_is_refused() {
     let seed = 0x5eed_2026;
@@ -107,7 +107,7 @@ fn any_set_of_dependents_gives_the_same_accelerations_or_is_refused() {
         let start = started(&m);
         let mut usual = Mechanism::new(&m, &start);
         let expected = accelerations(&mut usual);
-        // What is chosen can be asked for.
+        // The default choice can be requested by name.
         let (tree, closing) = dependent(&usual);
         let mut sets = vec![tree.iter().chain(&closing).cloned().collect::<Vec<_>>()];
         let many = sets[0].len();
@@ -144,7 +144,7 @@ fn the_plain_method_moves_what_it_can_and_says_where_it_breaks() {
     let d = Mechanism::asked(&five, &started(&five), &Options { coupling: Coupling::Rcr, ..Options::default() }).err().expect("a refusal");
     assert_eq!(d.code.0, "S271");
     assert!(d.message.contains("`J4`") && d.message.contains("would have to be dependent instead"), "{}", d.message);
-    // Loops of hinges have no such place at the start; equal sides fold on the way.
+    // Loops of hinges are regular at the start; those with equal sides fold during the motion.
     let m = model("dca_five_bar");
     let (plain, _) = moved(&m, &[("coupling", "rcr")], 0.5);
     let (usual, _) = moved(&m, &[], 0.5);
@@ -154,7 +154,7 @@ fn the_plain_method_moves_what_it_can_and_says_where_it_breaks() {
     assert_eq!(named.err().map(|d| d.code.0), Some("U304"));
 }
 
-/// A parallelogram ladder passes positions where its last coordinates are dead: the plain method ends there, the others go on.
+/// A parallelogram ladder passes positions where its last coordinates are singular: the plain method ends there, the others continue.
 #[test]
 fn the_plain_method_ends_where_its_coordinates_die() {
     let m = model("a02_n_fourbar_N2");
@@ -191,7 +191,7 @@ fn fictitious_joints_may_hang_on_either_body() {
     }
 }
 
-/// The more is closed in every evaluation, the less drifts.
+/// The more levels are closed in every evaluation, the smaller the drift.
 #[test]
 fn what_is_not_closed_drifts() {
     let m = model("dca_five_bar");

@@ -1,4 +1,4 @@
-//! Motions in joint coordinates: references, laws, agreement of the treatments of loops, singular passages, resumed runs.
+//! Motions in joint coordinates: references, laws, agreement of the loop treatments, passages of singular positions, resumed runs.
 
 use fourbar::study::{Analysis, Report, Study};
 use fourbar::{Model, Trajectory};
@@ -165,7 +165,7 @@ fn every_shipped_model_moves_as_in_absolute_coordinates() {
     assert!(bad.is_empty(), "{}", bad.join("\n"));
 }
 
-/// Recursion, cut joints and fictitious joints are ways to the same accelerations.
+/// Recursion, cut joints and fictitious joints give the same accelerations.
 #[test]
 fn all_treatments_of_loops_agree() {
     for name in
@@ -186,7 +186,7 @@ fn all_treatments_of_loops_agree() {
     }
 }
 
-/// Elements that stand in no tree, and velocity constraints, close by their rows.
+/// Elements outside the tree, and velocity constraints, are satisfied by their rows.
 #[test]
 fn elements_without_a_tree_joint_are_carried_by_their_rows() {
     let rod = "mass: 1, inertia: [0.01, 0.09, 0.08]";
@@ -240,12 +240,12 @@ forces: {{rub: {{type: friction, joint: pin, coulomb: 0.3, viscous: 0.1, radius:
         let (t, _) = run(&model, &s);
         let (r, _) = run(&model, &Study { formulation: Some("so3xr3".into()), ..s });
         let (d, column) = last_difference(&t, &r, |c| motion(c) || loads(c) || c == "energy.work");
-        // Runs at 1e-10 per step; reactions of the absolute form carry its compliance.
+        // Runs at 1e-10 per step; reactions of the absolute form contain its compliance.
         assert!(d < 1e-6, "text {k}: {column} {d:.1e}");
     }
 }
 
-/// Energy minus the work of drives, dampers and actuators stays.
+/// Energy minus the work of drives, dampers and actuators is constant.
 #[test]
 fn the_power_of_drives_and_dampers_balances_the_energy() {
     for (name, until) in
@@ -263,7 +263,8 @@ fn the_power_of_drives_and_dampers_balances_the_energy() {
     }
 }
 
-/// The official ladder passes its singular positions on the parallelogram branch, with fixed and with adaptive steps, and says when.
+/// The official ladder passes its singular positions on the parallelogram branch, with fixed and with adaptive steps, and reports their
+/// times.
 #[test]
 fn the_ladder_of_forty_cells_stays_on_its_branch() {
     let name = "a02_n_fourbar_N40";
@@ -278,9 +279,9 @@ fn the_ladder_of_forty_cells_stays_on_its_branch() {
         let s = Study { integrator: Some(integrator.into()), step, tol, output_step: 0.1, ..study(&model, until, 1e-8) };
         let (t, report) = run(&model, &s);
         let (e, _) = worst_thinned(&t, name, until);
-        // Rank loss amplifies rounding; the peers are asked for 5e-5.
+        // Rank loss amplifies rounding; the limit for the other formulations is 5e-5.
         assert!(e < 1e-5, "{integrator} {tol:?}: tip {e:.1e}");
-        // Steps do not crawl at the singular positions.
+        // The step size does not collapse at the singular positions.
         let steps = report.work.iter().find(|w| w.0 == "steps").map_or(f64::INFINITY, |w| w.1);
         assert!(steps < 1500.0, "{integrator} {tol:?}: {steps} steps");
         let times: Vec<f64> = report.singular.iter().map(|s| s.time).collect();

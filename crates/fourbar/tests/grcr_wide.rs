@@ -1,4 +1,4 @@
-//! Wide trees: limbs on several threads give the bits of one thread, and those of the recursion without limbs.
+//! Wide trees: limbs on several threads give the same bits as one thread and as the recursion without limbs.
 
 #![cfg(feature = "parallel")]
 
@@ -7,7 +7,7 @@ use fourbar::random::Random;
 use fourbar::spec::{BodySpec, Inertia, JointSpec, ModelSpec, PairKind, Placement};
 use fourbar::{Configuration, Model};
 
-/// A tree of bodies drawn at random: each hangs on one of the last `reach` bodies before it, or on the ground.
+/// A tree of bodies drawn at random: each is attached to one of the last `reach` bodies before it, or to the ground.
 fn tree(n: usize, reach: f64, seed: u64) -> Model {
     let mut r = Random(seed);
     let mut spec = ModelSpec { gravity: Some([0.0, -9.81, 1.0]), ..ModelSpec::default() };
@@ -47,7 +47,7 @@ fn rates(m: &mut Mechanism<'_>) -> (Vec<u64>, Vec<u64>) {
 
 #[test]
 fn any_number_of_threads_gives_the_same_bits() {
-    // Bushes with many limbs, a broom whose handle is long, and bodies that all hang on the ground.
+    // Bushes with many limbs, a broom with a long handle, and bodies all attached to the ground.
     for (n, reach, seed) in [(2500, 1.0, 11), (2500, 0.3, 12), (1500, 0.02, 13)] {
         println!("seed {seed}");
         let model = tree(n, reach, seed);

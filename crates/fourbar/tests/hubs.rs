@@ -1,4 +1,4 @@
-//! Bodies with very many joints: the factor around them stays small, and solves and moves like that of any other mechanism.
+//! Bodies with very many joints: their factor stays small, and solutions and motions are as accurate as for other mechanisms.
 #![allow(non_snake_case)]
 
 use fourbar::Model;
@@ -11,8 +11,8 @@ use fourbar_testing::common::{parse, run};
 use nalgebra::{DMatrix, DVector};
 use std::fmt::Write;
 
-/// A trunk on a ball joint with so many branches of two links, the outer ones with dampers of this strength; some pairs of branches are
-/// joined by a third link to a planar loop, with three redundant rows each. One leg holds the trunk against the ground.
+/// A trunk on a ball joint with a number of branches of two links, the outer ones with dampers; some pairs of branches are joined by a
+/// third link to a planar loop, with three redundant rows each. One leg supports the trunk on the ground.
 fn tree(branches: usize, loops: usize, damping: f64) -> Model {
     let (mut bodies, mut joints, mut forces) = (String::new(), String::new(), String::new());
     let link = |at: [f64; 3]| format!("{{mass: 1, inertia: [0.01, 0.09, 0.08], at: [{}, {}, {}]}}", at[0], at[1], at[2]);
@@ -68,7 +68,7 @@ bodies:
     ))
 }
 
-/// `G W^-1 G^T + mu` of a model as it starts, and the sparse factor of it.
+/// `G W^-1 G^T + mu` of a model at the start, and its sparse factor.
 fn both(model: &Model, masses: bool, mu: f64) -> (DMatrix<f64>, Schur) {
     let at = assemble(model).unwrap_or_else(|d| panic!("{d}")).configuration;
     let set = ConstraintSet::new(model.all_constraints(), |_| false);
@@ -106,7 +106,7 @@ fn a_hub_is_solved_like_a_dense_matrix() {
         let x = DVector::from_vec(x);
         let left = (&S * &x - &b).amax() / (b.amax() + S.amax() * x.amax());
         assert!(left < 1e-13, "{loops} loops: {left:e}");
-        // Pivots are shares of the whole diagonal; those of redundant rows are small, those of others are not.
+        // Pivots are relative to the whole diagonal; those of redundant rows are small, those of others are not.
         let mut diagonal = vec![0.0; S.nrows()];
         schur.form(&if masses { inverse_masses(&model, 1e-4) } else { unit_weights(&model) }, 1.0);
         schur.diagonal(&mut diagonal);

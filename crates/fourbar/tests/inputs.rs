@@ -8,7 +8,7 @@ use fourbar_testing::common::*;
 use nalgebra::{DMatrix, DVector};
 use std::sync::Arc;
 
-/// A motor with an inductance of its own: rotor, current, and the integral of the angle's error.
+/// A motor with inductance: rotor, current, and the integral of the angle error.
 const MOTOR: &str = r#"
 fourbar: 1
 parameters: {R: 1.2 ohm, L: 0.8 mH, K: 0.05}
@@ -28,7 +28,7 @@ points: {P: {body: rotor, at: [0.05, 0, 0]}}
 study: {t_end: 0.2, output_step: 10 ms}
 "#;
 
-/// The state `[angle, speed, i, sum]` of the motor after some time with held inputs, by the exponential of its matrix.
+/// The state `[angle, speed, i, sum]` of the motor after some time with constant inputs, by the matrix exponential.
 fn motor(x: [f64; 4], [voltage, target]: [f64; 2], t: f64) -> [f64; 4] {
     let (r, l, k, j, b) = (1.2, 0.8e-3, 0.05, 2e-4, 1e-4);
     #[rustfmt::skip]
@@ -171,7 +171,7 @@ fn inputs_are_known_by_name_and_keep_to_their_range() {
     }
     s.set_input(voltage, -12.0).expect("at the end of the range");
     assert_eq!(s.input_value(voltage), -12.0);
-    // A state carries inputs and states along.
+    // A configuration contains inputs and states.
     s.advance(0.05).expect("it moves");
     let kept = s.state();
     s.set_input(voltage, 3.0).expect("in range");
@@ -188,7 +188,7 @@ fn inputs_are_known_by_name_and_keep_to_their_range() {
     assert_eq!(s.set_state(&wrong).map_err(code), Err("U312".into()));
 }
 
-/// A four-bar whose crank is moved by a torque that a loop outside sets, with a filter of its own.
+/// A four-bar whose crank is moved by a torque set by an external loop, with a filter.
 const LOOP: &str = r#"
 fourbar: 1
 gravity: [0, -9.81, 0]
@@ -213,7 +213,7 @@ forces:
 study: {t_end: 0.5, output_step: 10 ms}
 "#;
 
-/// Gains, times and values drawn at random; every formulation moves the four-bar and its states alike.
+/// Random gains, times and values; all formulations give the same motion and states of the four-bar.
 #[test]
 fn all_formulations_agree_on_drawn_gains_times_and_values() {
     let seed = std::env::var("FOURBAR_SEED").ok().and_then(|s| s.parse().ok()).unwrap_or(0x1b7_u64);
@@ -263,7 +263,7 @@ fn all_formulations_agree_on_drawn_gains_times_and_values() {
     }
 }
 
-/// A crank that is driven by an acceleration, an input times a wave, and a slide driven by a speed.
+/// A crank driven by an acceleration, an input times a wave, and a slide driven by a speed.
 const DRIVEN: &str = r#"
 fourbar: 1
 bodies:
@@ -283,7 +283,7 @@ start: {O.speed: 0.3}
 study: {t_end: 1, output_step: 10 ms}
 "#;
 
-/// Angle and speed of the crank, and the integral of its angle, after a time with a held push.
+/// Angle and speed of the crank, and the integral of its angle, after a time with a constant push.
 fn driven([angle, speed, sum]: [f64; 3], push: f64, from: f64, to: f64) -> [f64; 3] {
     let d = to - from;
     let w = 3.0_f64;
@@ -311,7 +311,7 @@ fn drives_by_acceleration_follow_their_input_exactly_in_dynamics_and_kinematics(
         let what = format!("{:?} {:?}", study.analysis, study.formulation);
         let implicit = study.analysis == Some(Analysis::Dynamics) && ["ra", "rp", "reps"].map(Some).contains(&study.formulation.as_deref());
         let mut s = Simulation::new(&model, &study).unwrap_or_else(|d| panic!("{what}: {d}"));
-        // Another simulation of the same model sees none of what happens to the first.
+        // Another simulation of the same model is not affected by the first.
         let mut other = Simulation::new(&model, &study).unwrap_or_else(|d| panic!("{what}: {d}"));
         let (push, pace) = (s.input("push").expect("there"), s.input("pace").expect("there"));
         s.set_input(pace, 0.4).unwrap_or_else(|d| panic!("{what}: before the start {d}"));
@@ -336,7 +336,7 @@ fn drives_by_acceleration_follow_their_input_exactly_in_dynamics_and_kinematics(
         other.advance(0.72).unwrap_or_else(|d| panic!("{what}: {d}"));
         let alone = other.snapshot().joint("O").expect("there").angle;
         assert!((alone - driven([0.0, 0.3, 0.0], 0.5, 0.0, 0.72)[0]).abs() < 1e-9, "{what}: {alone}");
-        // Kept with what the drives have come through, and continued to the bit.
+        // Saved with the history of the drives, and continued to the bit.
         let kept = s.save();
         s.advance(0.9).unwrap_or_else(|d| panic!("{what}: {d}"));
         other.restore(&kept).unwrap_or_else(|d| panic!("{what}: {d}"));
@@ -463,8 +463,8 @@ fn tables_over_time_are_met_exactly_in_runs() {
     assert_eq!(code(*failed.diagnostic), "U320");
 }
 
-/// A state whose rate is a difference of equal sizes consists of rounding: nobody can know it relative to itself, and no step may be
-/// shortened for it.
+/// A state whose rate is a difference of equal sizes consists of rounding: its relative error is meaningless, and no step may be shortened
+/// for it.
 #[test]
 fn states_that_consist_of_rounding_do_not_shorten_steps() {
     let seed = std::env::var("FOURBAR_SEED").ok().and_then(|s| s.parse().ok()).unwrap_or(0x5e_u64);
@@ -474,7 +474,7 @@ fn states_that_consist_of_rounding_do_not_shorten_steps() {
         let turn = 3.0 * random.number();
         let (s, c) = turn.sin_cos();
         let length = 0.5 + 0.4 * random.number();
-        // A double pendulum about axes across which it does not move; the state integrates its offset from that plane.
+        // A planar double pendulum; the state integrates its offset from the plane.
         let text = format!(
             "fourbar: 1
 gravity: [0, {}, {}]

@@ -1,5 +1,4 @@
-//! The exact iteration matrix of every chart against differences of the exact residual, at states that satisfy nothing in
-//! particular.
+//! The exact iteration matrix of every chart against differences of the exact residual, at arbitrary states.
 #![allow(non_snake_case)]
 
 use fourbar::absolute::chart::{Chart, Ra, Rate, Weights};
@@ -54,7 +53,7 @@ fn moved<C: Chart>(start: &Memory<C>, x: &Memory<C>, body: usize, direction: usi
     y
 }
 
-/// Moves the coordinates of a body by `dx` and its rates as the method does, back to the chart's own constraint.
+/// Moves the coordinates of a body by `dx` and its rates as the method does, back to the constraint of the chart.
 fn step<C: Chart>(start: &Memory<C>, y: &mut Memory<C>, b: usize, dx: &C::Rate) {
     let add = |y: &mut Memory<C>, dx: &C::Rate| {
         y.psi[b] = y.psi[b].plus(dx);

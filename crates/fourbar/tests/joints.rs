@@ -1,5 +1,5 @@
-//! Every joint and primitive: rows, right-hand sides and variations against automatic differentiation at random states,
-//! rows times freedoms, counts, and the invariances a joint must have.
+//! Every joint and primitive: rows, right-hand sides and variations against automatic differentiation at random states, rows times
+//! freedoms, counts, and the invariances of a joint.
 #![allow(non_snake_case)]
 
 use crate::common;
@@ -36,7 +36,7 @@ fn kinds() -> Vec<JointKind> {
     ]
 }
 
-/// A path beside a closed curve that is much larger than the distances of random poses.
+/// An offset path of a closed curve that is much larger than the distances of random poses.
 fn egg(offset: f64) -> Path {
     let points =
         (0..20).map(|k| std::f64::consts::TAU * f64::from(k) / 20.0).map(|a| Vector2::new(7.0 * a.cos(), (6.0 + a.cos()) * a.sin()));
@@ -291,7 +291,7 @@ fn rows_times_freedoms_vanish_and_together_they_make_six() {
         for _ in 0..10 {
             let mut c = case(&mut random);
             let (p, R) = consistent(&kind, &mut random);
-            // Place body j so that frame M stands at (p, R) in frame F.
+            // Place body j so that frame M is at (p, R) in frame F.
             let F_world = (c.q[1].point(&c.F.s), c.q[1].A * c.F.R);
             let (M_p, M_A) = (F_world.0 + F_world.1 * p, F_world.1 * R);
             c.q[2].A = M_A * c.M.R.transpose();
@@ -305,7 +305,7 @@ fn rows_times_freedoms_vanish_and_together_they_make_six() {
             assert!(Phi.iter().all(|x| x.abs() < 1e-12), "{}: {Phi:?}", kind.name());
             set.jacobian(&c.q, &mut G);
             for [v, w] in freedoms {
-                // Velocity of body j that moves M against a resting F by this freedom.
+                // Velocity of body j that moves M relative to a fixed F along this freedom.
                 let (v, w) = (F_world.1 * v, F_world.1 * w);
                 let mut velocity = vec![Twist::zero(); 5];
                 let arm = M_p - c.q[2].r;
@@ -332,7 +332,7 @@ fn a_rigid_motion_of_everything_changes_no_residual_and_no_angular_row() {
             (points, Phi)
         };
         let (a, b) = (norms(&c.q), norms(&moved));
-        // World-axes triples turn with the motion; their length and all other rows stay.
+        // Triples in world axes rotate with the motion; their length and all other rows are invariant.
         close(a.0, b.0, 1e-12, kind.name());
         for k in 3..a.1.len() {
             close(a.1[k], b.1[k], 1e-12, kind.name());

@@ -1,4 +1,4 @@
-//! Results are judged before they are given: no open joint, no wrong energy and no jump of a drive passes for a motion.
+//! Results are checked before they are returned: open joints, a wrong energy or a jump of a drive are not accepted as a motion.
 
 use fourbar::integrator::least_tolerance;
 use fourbar::random::Random;
@@ -19,7 +19,7 @@ fn balance(t: &Trajectory) -> (f64, f64) {
     (drift, largest(kinetic) + range + largest(work))
 }
 
-/// Keeps the rows of a run that must end in time.
+/// Stores the rows of a run that must end in time.
 struct Watched {
     rows: Trajectory,
     until: Instant,
@@ -39,14 +39,14 @@ impl Observer for Watched {
     }
 }
 
-/// Runs with one formulation; where it claims success, joints are closed and energy is balanced. True where it did.
+/// Runs with one formulation; if it reports success, joints must be closed and energy balanced. Returns whether it succeeded.
 fn honest(model: &Model, formulation: &str, step: Option<f64>, what: &str) -> bool {
     let study = Study { analysis: Some(Analysis::Dynamics), formulation: Some(formulation.into()), step, ..Study::of(model) };
     let mut watched = Watched { rows: Trajectory::default(), until: Instant::now() + Duration::from_secs(120), late: false };
     let outcome = study::run(model, &study, &mut watched);
     assert!(!watched.late, "{what} {formulation} {step:?}: no end");
     let t = watched.rows;
-    // Rows that were given before a failure must be good as well.
+    // Rows output before a failure must be correct as well.
     let gap = t.column("error.position").into_iter().flatten().copied().fold(0.0, f64::max);
     assert!(gap <= 1e-3 * model.length * 3.0_f64.sqrt(), "{what} {formulation}: a gap of {gap} m was given");
     let Ok(report) = outcome else { return false };
@@ -75,7 +75,7 @@ fn dead_points_of_drives_do_not_pass() {
                 let report = failed.report.as_ref().expect("what there was until then");
                 assert!(d.time.is_some_and(|t| t > 0.0 && t <= report.t * (1.0 + 1e-12)), "{name} {f}: {d}");
             } else if d.time.is_some() {
-                // Steps that become too small are not the cause: the message says what is.
+                // Small steps are not the cause: the message names the cause.
                 assert!(d.message.contains("it is at a dead point of"), "{name} {f}: {d}");
                 assert!(m.drives.iter().any(|drive| d.names.contains(&drive.name)), "{name} {f}: {d}");
             }
@@ -90,7 +90,7 @@ fn dead_points_of_drives_do_not_pass() {
     }
 }
 
-/// A slider-crank that is pushed at its slider, or a four-bar whose crank is too long to go round; drawn links, speeds and friction.
+/// A slider-crank driven at its slider, or a four-bar whose crank cannot rotate fully; random links, speeds and friction.
 fn drawn(draw: &mut Random, n: usize) -> String {
     let mut between = |a: f64, b: f64| a + (b - a) * 0.5 * (draw.number() + 1.0);
     let (crank, speed, mass) = (between(0.05, 0.3), between(0.5, 4.0), between(0.2, 3.0));
@@ -154,7 +154,7 @@ fn drawn_mechanisms_that_are_driven_into_dead_points_are_honest() {
             }
         }
     }
-    // Some of the drawn ones have no dead point in their way; most have.
+    // Some of the random mechanisms reach no dead point; most do.
     assert!(failed > 50 && passed + failed == 8 * 2 * FORMULATIONS.len(), "{passed} passed, {failed} failed");
 }
 
@@ -166,7 +166,7 @@ fn good_runs_are_not_refused_at_any_tolerance() {
         let m = model(name);
         for f in FORMULATIONS {
             for tol in [1e-4, 1e-6, 1e-7, 1e-8, 1e-10] {
-                // Without an integrator `ra` takes one that keeps the tolerance; `rp` and `reps` have none for tight ones.
+                // Without a named integrator `ra` uses one that attains the tolerance; `rp` and `reps` have none for tight tolerances.
                 if f.integrators.iter().all(|i| tol < least_tolerance(i)) {
                     continue;
                 }
@@ -187,8 +187,8 @@ fn good_runs_are_not_refused_at_any_tolerance() {
     }
 }
 
-/// Where drives leave no freedom, positions and speeds are given and ask for few steps; the work of the drives is an integral of its own,
-/// of multipliers that have to be right inside the steps as well, whatever is redundant.
+/// If drives leave no freedom, positions and speeds are prescribed and need few steps; the work of the drives is a separate integral of the
+/// multipliers, which must be accurate inside the steps as well, with or without redundancy.
 #[test]
 fn work_of_drives_that_leave_no_freedom_is_right() {
     for name in ["ra_single_pendulum", "bennett", "excavator_arm", "klann"] {
@@ -210,7 +210,7 @@ fn work_of_drives_that_leave_no_freedom_is_right() {
 #[test]
 fn control_that_is_switched_off_is_a_warning() {
     let m = parse(include_str!("data/found/dead_point_min.yaml").replace("0.2*t", "0.02*t").as_str());
-    // Without control a swinging loop drifts apart; a coarse fixed step makes it quick.
+    // Without stabilisation a swinging loop drifts open; a coarse fixed step shortens the test.
     let swing = model("grcr_five_bar");
     for (model, formulation, option) in
         [(&swing, "lie", ("constraints", "none")), (&swing, "dca", ("projection", "none")), (&m, "lie", ("constraints", "none"))]
@@ -341,7 +341,7 @@ fn jumps_of_drawn_functions_are_found_where_they_are() {
     assert_eq!(fourbar::analysis::jumps::check(&speed, Analysis::Kinematics, 1.0).expect("a speed")[0].code.0, "W244");
 }
 
-/// What steps within the tolerance leave over of a motion that rests is no wrong energy.
+/// Residual motion within the tolerance at rest does not count as an energy error.
 #[test]
 fn a_rest_is_balanced() {
     let path = std::path::PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/data/found/damped_at_rest.yaml");

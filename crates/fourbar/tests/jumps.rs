@@ -1,4 +1,4 @@
-//! Data that jump: drives and forces made of pieces against closed forms, in every formulation.
+//! Discontinuous data: piecewise drives and forces against closed forms, in every formulation.
 
 use fourbar::events::{Happened, Kind};
 use fourbar::study::{self, Analysis, FORMULATIONS, Study};
@@ -18,7 +18,7 @@ fn run(model: &Model, formulation: &str, tol: f64) -> Ran {
     Ran { rows, events: report.events, warnings: report.warnings.iter().map(|w| w.code.0.to_string()).collect() }
 }
 
-/// Methods of second order are asked for less.
+/// Second-order methods have a larger tolerance.
 fn tolerance(formulation: &str) -> f64 {
     if ["ra", "rp", "reps"].contains(&formulation) { 1e-6 } else { 1e-10 }
 }
@@ -27,7 +27,7 @@ fn last(r: &Ran, column: &str) -> f64 {
     *r.rows.column(column).unwrap_or_else(|| panic!("{column}")).last().expect("rows")
 }
 
-/// Energy and what was lost, minus work, stays.
+/// Energy plus losses minus work is constant.
 fn balanced(what: &str, r: &Ran, allowed: f64) {
     let column = |name: &str| r.rows.column(name).map(<[f64]>::to_vec);
     let (total, work) = (column("energy.total").expect("there"), column("energy.work").expect("there"));
@@ -41,7 +41,8 @@ fn names() -> impl Iterator<Item = &'static str> {
     FORMULATIONS.iter().map(|f| f.name).chain(["auto"])
 }
 
-/// A drive whose acceleration jumps, and one whose speed does: all formulations agree, steps end there, and the energy of the blow is told.
+/// A drive whose acceleration jumps, and one whose speed jumps: all formulations agree, steps end there, and the energy loss of the impact
+/// is reported.
 #[test]
 fn drives_with_corners_agree_in_every_formulation() {
     for (text, kind, speed) in [
@@ -57,7 +58,7 @@ fn drives_with_corners_agree_in_every_formulation() {
             let e: Vec<&Happened> = r.events.iter().filter(|h| h.t < 0.9).collect();
             assert!(e.len() == 1 && e[0].name == "d" && e[0].kind == kind && e[0].t == 0.5 && e[0].speed == speed, "{f}: {e:?}");
             balanced(f, &r, if loose { 1e-3 } else { 1e-7 });
-            // Rows on both sides of the jump have the accelerations of their sides.
+            // Rows on either side of the jump have the accelerations of their side.
             let [t, a] = ["t", "a.alpha.y"].map(|c| r.rows.column(c).expect("there"));
             let at: Vec<f64> = t.iter().zip(a).filter(|(t, _)| **t == 0.5).map(|(_, a)| *a).collect();
             if kind == Kind::Jump {
@@ -77,7 +78,7 @@ fn drives_with_corners_agree_in_every_formulation() {
     }
 }
 
-/// The blow of a drive that starts at once, in closed form: a rod on a driven crank at rest.
+/// The impact of a drive that starts instantly, in closed form: a rod on a driven crank at rest.
 #[test]
 fn the_blow_of_a_drive_is_that_of_its_masses() {
     let model = parse(
@@ -109,7 +110,7 @@ study: {t_end: 0.4, output_step: 0.01}
     }
 }
 
-/// A force that begins at once, one that switches by position, and one by time again and again: closed forms to the tolerance.
+/// A force that starts instantly, one switched by position, and one switched repeatedly by time: closed forms to the tolerance.
 #[test]
 fn forces_that_jump_are_met_to_rounding() {
     let text = |effort: &str| {
@@ -147,7 +148,7 @@ study: {{t_end: 1, output_step: 0.1}}
     }
 }
 
-/// A smooth pulse somewhere in a long rest is not passed over, whoever chooses the steps: the speed behind it is that of its impulse.
+/// A smooth pulse within a long rest is not stepped over by any step size control: the speed after it is that of its impulse.
 #[test]
 fn a_pulse_that_finds_everything_at_rest_is_met() {
     let seed = 20_261_118;
@@ -188,7 +189,7 @@ study: {{t_end: 100, output_step: 10}}
     }
 }
 
-/// Positions that jump are refused alike, whatever writes the jump.
+/// Positions that jump are rejected however the jump is written.
 #[test]
 fn positions_that_jump_are_refused_by_name() {
     let text = include_str!("data/found/drive_step.yaml");
@@ -203,7 +204,7 @@ fn positions_that_jump_are_refused_by_name() {
             let there = if to == 0.0 { String::new() } else { format!(" to {to} rad") };
             assert!(d.message.contains(&format!("from {from}{there}")), "{f}: {d}");
         }
-        // Beyond the end of the study as well, where a simulation goes on.
+        // Also beyond the end of the study, when a simulation continues.
         let s = Study { t_end: 0.3, formulation: Some("grcr".into()), ..Study::of(&model) };
         let mut held = Simulation::new(&std::sync::Arc::new(model), &s).expect("starts");
         held.advance(0.4).expect("moves");
@@ -227,7 +228,7 @@ fn kinematics_passes_corners() {
     }
 }
 
-/// A force against the sign of a speed gets nowhere by switching: it is told, and the run goes on.
+/// A force against the sign of a speed switches without end: this is reported, and the run continues.
 #[test]
 fn a_relay_that_never_settles_is_told() {
     let model = parse(
@@ -253,7 +254,7 @@ study: {t_end: 0.3, output_step: 0.01}
     }
 }
 
-/// What was saved between events goes on to the bit.
+/// A run saved between events continues to the bit.
 #[test]
 fn what_is_saved_after_an_event_goes_on_to_the_bit() {
     let texts = [

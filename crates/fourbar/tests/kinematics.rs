@@ -1,4 +1,4 @@
-//! Kinematics depends on where its drives are, not on how often it is asked.
+//! Kinematics depends on the drive positions, not on the number of evaluations.
 
 #![allow(non_snake_case)]
 
@@ -6,8 +6,8 @@ use fourbar::study::{Analysis, Study};
 use fourbar::{Model, Trajectory};
 use fourbar_testing::common::{model, parse, run, shipped};
 
-/// Class of a column and the unit in which it is compared: lengths, speeds, accelerations, forces, energies. Work is left out, because it
-/// is summed up over the steps, and quaternions, which bodies' angles stand for.
+/// Class of a column and the unit in which it is compared: lengths, speeds, accelerations, forces, energies. Work is omitted because it is
+/// summed over the steps, and quaternions because the angles represent them.
 fn class(name: &str, L: f64) -> Option<(&'static str, f64)> {
     let stem = name.trim_end_matches(".x").trim_end_matches(".y").trim_end_matches(".z");
     Some(match stem.rsplit('.').next()? {
@@ -61,7 +61,7 @@ fn coarse_and_fine_output_give_the_same_motion_and_reactions() {
         // Near a singular position reactions grow like the inverse of the distance, and rounding with them.
         let near = report.singular.len() as f64;
         for (class, difference) in differences(&rough, &exact, model.length) {
-            // Positions close to 2e-13 of the reach; constraints that are nearly dependent enlarge that for the rest.
+            // Positions converge to 2e-13 of the reach; nearly dependent constraints amplify this for the other columns.
             if difference > 1e-9 * (1.0 + 1e3 * near) {
                 bad.push(format!("{name}: {class} differs by {difference:.1e} with steps of {coarse} s"));
             }
@@ -72,7 +72,7 @@ fn coarse_and_fine_output_give_the_same_motion_and_reactions() {
     assert!(bad.is_empty(), "{}", bad.join("\n"));
 }
 
-/// Energy balances with the work of the drives and forces, to a hundredth of what the motion carries, at whatever times it is asked for.
+/// Energy balances with the work of the drives and forces, to a hundredth of the energy of the motion, for any output times.
 #[test]
 fn work_does_not_depend_on_the_output_step() {
     const SEED: u64 = 242;
@@ -147,11 +147,11 @@ study: {analysis: kinematics, t_end: 1, output_step: 0.1}
     let (t, _) = run(&cart, &Study::of(&cart));
     let (effort, work) = (t.find("pull.effort").unwrap(), t.find("energy.work").unwrap());
     for k in 0..t.len() {
-        // The regularisation is at one to the last bit, and what the drive gives the friction takes.
+        // The regularised friction is saturated to the last bit, and friction dissipates the power of the drive.
         assert!((t.row(k)[effort] - 0.2 * 2.0 * 9.81).abs() < 1e-12, "{}", t.row(k)[effort]);
         assert!(t.row(k)[work].abs() < 1e-12, "{}", t.row(k)[work]);
     }
-    // Where friction makes a part of its own load dynamics has the same loads.
+    // If friction contributes to its own load, dynamics gives the same loads.
     let (with, without) = (rubbing(0.3), rubbing(0.0));
     let of = |m: &Model, analysis: Analysis| {
         let formulation = Some("ra".into());
@@ -191,7 +191,7 @@ fn a_formulation_that_kinematics_does_not_have_is_told() {
     assert!(told("reps").is_empty() && told("auto").is_empty());
 }
 
-/// The blame goes to the drive, not to the mechanism, whoever runs it.
+/// The message names the drive, not the mechanism, in every analysis.
 #[test]
 fn a_drive_that_ends_is_named() {
     for motor in ["angle: 'sin(t) + 0*sqrt(0.5 - t)'", "speed: '1 + 0*sqrt(0.5 - t)'"] {
@@ -222,7 +222,7 @@ study: {{t_end: 1, output_step: 0.05}}
     }
 }
 
-/// Two gears against each other at steady speeds need no small steps for accuracy, but their turns are counted all the same.
+/// Two gears at constant speeds need no small steps for accuracy, but their turns must still be counted.
 #[test]
 fn turns_are_counted_in_long_steps_of_every_formulation() {
     let model = parse(
@@ -260,7 +260,7 @@ study: {analysis: dynamics, t_end: 10, output_step: 0.5}
 #[test]
 fn the_four_bar_runs_for_ten_hours() {
     let m = model("fourbar");
-    // One turn a second: after whole seconds it stands as at the start, whatever the output step.
+    // One turn per second: after whole seconds the position is that of the start, for any output step.
     let mut draw = fourbar::random::Random(36_000);
     for case in 0..3 {
         let output_step = if case == 0 { 900.0 } else { (60.0 * (1.0 + draw.number().abs())).round() };
@@ -300,7 +300,7 @@ study: {analysis: kinematics, t_end: 20, output_step: 10 ms}
     let model = parse(text);
     let (rows, report) = run(&model, &Study::of(&model));
     assert_eq!((rows.len(), report.t), (2001, 20.0));
-    // At rest the motors carry the weight: m g times the horizontal distance from the joint.
+    // At rest the motors balance the weight: m g times the horizontal distance from the joint.
     let horizontal = |a: f64| a.to_radians().cos();
     let lower = 9.81 * 0.15 * horizontal(30.0);
     let upper = 2.0 * 9.81 * 0.2 * horizontal(60.0) + 9.81 * 0.4 * horizontal(60.0) + lower;

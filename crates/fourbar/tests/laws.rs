@@ -1,4 +1,4 @@
-//! Laws of mechanics that every run must keep.
+//! Laws of mechanics that every run must satisfy.
 
 #![allow(non_snake_case)]
 
@@ -20,7 +20,7 @@ fn rotation(t: &Trajectory, row: usize, body: &str) -> nalgebra::Matrix3<f64> {
 
 #[test]
 fn conservative_models_keep_their_energy() {
-    // Drift of a second-order method over the span; the double pendulum exchanges 2 kJ, the others a few joules.
+    // Energy drift of a second-order method over the span; the double pendulum exchanges 2 kJ, the others a few joules.
     for (name, h, t_end, limit) in [
         ("ra_double_pendulum", 5e-4, 2.0, 2e-2),
         ("a04_bricard", 1e-3, 10.0, 1e-5),
@@ -32,7 +32,7 @@ fn conservative_models_keep_their_energy() {
         let e = t.column("energy.total").expect("energy");
         let drift = e.iter().map(|x| (x - e[0]).abs()).fold(0.0, f64::max);
         assert!(drift < limit, "{name}: {drift:.2e} J");
-        // Outputs are projected and solved to rounding, whatever the error of the step: a few hundred of the last digits.
+        // Outputs are projected and solved to rounding, regardless of the step error: a few hundred units in the last place.
         for (column, limit) in [("error.position", 1e-13), ("error.velocity", 1e-13), ("error.acceleration", 1e-12)] {
             let worst = t.column(column).expect("errors").iter().copied().fold(0.0, f64::max);
             assert!(worst < limit, "{name} {column}: {worst:.2e}");
@@ -61,7 +61,7 @@ fn free_bodies_keep_their_momentum() {
     let (p0, l0) = momenta(0);
     let (p1, l1) = momenta(t.len() - 1);
     assert!((p1 - p0).norm() < 1e-9, "linear {:.2e}", (p1 - p0).norm());
-    // Angular momentum is kept to the second order of the method.
+    // Angular momentum is conserved to the second order of the method.
     assert!((l1 - l0).norm() < 1e-4 * l0.norm(), "angular {:.2e} of {:.2e}", (l1 - l0).norm(), l0.norm());
 }
 
@@ -121,7 +121,7 @@ fn newton_euler(model: &Model, t: &Trajectory, row: usize) -> f64 {
 
 #[test]
 fn reported_reactions_satisfy_newton_and_euler_for_every_body() {
-    // Models without applied forces besides gravity, so that reactions and drives are all there is.
+    // Models without applied forces besides gravity, so that only reactions and drives act.
     let mut checked = 0;
     for name in shipped() {
         let model = model(&name);
@@ -176,7 +176,8 @@ study: {analysis: dynamics, t_end: 2, output_step: 1 ms, step: 1 ms}
             worst = worst.max((e[i] - e[0] - work[i]).abs());
             apart = apart.max((work[i] - sum).abs());
         }
-        // Trapezoidal sums with 1 ms: second order, about 1e-5 of the exchanged 5 J; the column and our own sum agree alike.
+        // Trapezoidal sums with 1 ms: second order, about 1e-5 of the exchanged 5 J; the column and the sum computed here agree equally
+        // well.
         assert!(worst < 1e-4 && apart < 1e-4, "{worst:.2e} J, {apart:.2e} J");
         assert!(work.iter().fold(0.0_f64, |s, w| s.max(w.abs())) > 0.5);
     }

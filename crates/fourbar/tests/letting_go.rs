@@ -1,5 +1,5 @@
-//! What holds and lets go: limits, contacts and sticking friction where inputs jump, friction at dead points and on stops, two that hold one
-//! freedom, blocks that rock to rest; against closed forms and integrals of one equation.
+//! Holding and releasing: limits, contacts and sticking friction at input jumps, friction at dead points and on stops, two elements that
+//! hold one freedom, blocks that rock to rest; against closed forms and integrals of one equation.
 
 use fourbar::events::Kind;
 use fourbar::inputs::{Between, Course};
@@ -26,7 +26,7 @@ fn jump(from: f64, at: f64, to: f64) -> Course {
     Course::Table { t: vec![0.0, at], value: vec![from, to], between: Between::Hold }
 }
 
-/// A slide of one kilogram; `extra` joins its joint, `forces` its forces.
+/// A slide of one kilogram; `extra` is added to its joint, `forces` to its forces.
 fn slide(extra: &str, forces: &str) -> Model {
     parse(&format!(
         "
@@ -102,7 +102,7 @@ study: {t_end: 1, output_step: 10 ms}",
         let (report, rows) = run_with(&model, f, &[("w", jump(0.0, 0.5, 3.0))]);
         assert_eq!(report.events.len(), 1, "{f}");
         assert!((last(&rows, "A.speed") - 5.0).abs() < 1e-5, "{f}: {}", last(&rows, "A.speed"));
-        // In the hand the same.
+        // The same in an interactive simulation.
         let mut sim = Simulation::new(&std::sync::Arc::new(model.clone()), &Study { formulation: Some(f.into()), ..Study::of(&model) })
             .unwrap_or_else(|e| panic!("{e}"));
         sim.advance(0.5).unwrap_or_else(|e| panic!("{e}"));
@@ -113,7 +113,7 @@ study: {t_end: 1, output_step: 10 ms}",
     }
 }
 
-/// Break-away from a limit, rest and sliding again: friction goes on being watched.
+/// Break-away from a limit, rest and sliding again: friction is still monitored.
 #[test]
 fn friction_that_breaks_away_from_a_limit_comes_to_rest_again() {
     let model = parse(
@@ -167,7 +167,7 @@ study: {{t_end: 3, output_step: 10 ms}}"
     }
 }
 
-/// A slider passes its dead points whatever friction is in its guide.
+/// A slider passes its dead points with any friction in its guide.
 #[test]
 fn friction_in_a_guide_reverses_at_dead_points() {
     let mut random = Random(20_261_122);
@@ -194,7 +194,7 @@ study: {{t_end: 1, output_step: 0.02}}"
         for f in ["auto", "dca", "lie", "natural"] {
             let (report, rows) = run_with(&model, f, &[]);
             assert!(report.events.iter().any(|e| e.kind == Kind::Reverse), "{f}: {:?}", report.events.len());
-            // Friction takes as much as the slider goes.
+            // The energy loss equals the friction work along the slider path.
             let (total, work) = (last(&rows, "energy.total") - rows.column("energy.total").expect("there")[0], last(&rows, "energy.work"));
             assert!(work < 0.0 && (total - work).abs() < 1e-3 * work.abs(), "{f}: {total} {work}");
             ends.push(last(&rows, "O.angle"));
@@ -245,7 +245,7 @@ study: {{t_end: 2, output_step: 0.01}}"
     }
 }
 
-/// A damped stop that would pull does nothing, and what it had stored is taken by its damping.
+/// A damped stop that would pull exerts no force, and its damping dissipates the stored energy.
 #[test]
 fn energy_balances_where_a_damped_stop_is_left_quickly() {
     let model = parse(
@@ -263,7 +263,7 @@ study: {t_end: 1.2, output_step: 0.005}",
     }
 }
 
-/// In kinematics friction that could stick is that of sliding, and its column says so.
+/// In kinematics sticking friction acts as sliding friction, and its column shows this.
 #[test]
 fn friction_of_driven_joints_is_told() {
     let model = parse(
@@ -280,8 +280,8 @@ study: {t_end: 1, output_step: 0.5}",
     assert!((last(&rows, "d.effort") - 5.0).abs() < 1e-9 && (last(&rows, "rub.effort") + 5.0).abs() < 1e-9);
 }
 
-/// What slides up an incline comes to rest and stays where static friction holds it, although friction that slides would not; where neither
-/// holds, it slides back. Closed form.
+/// A block sliding up an incline comes to rest and stays if static friction holds it, even where sliding friction would not; otherwise it
+/// slides back. Closed form.
 #[test]
 fn what_comes_to_rest_is_held_by_static_friction() {
     let seed = std::env::var("FOURBAR_SEED").ok().and_then(|s| s.parse().ok()).unwrap_or(0x57_u64);
@@ -292,7 +292,7 @@ fn what_comes_to_rest_is_held_by_static_friction() {
         let angle = between(0.2, 0.6);
         let slope = f64::tan(angle);
         let coulomb = slope * between(0.2, 0.9);
-        // Every other time static friction holds.
+        // Static friction holds in every other case.
         let holds = draw % 2 == 0;
         let fixed = if holds { slope * between(1.05, 2.0) } else { between(coulomb, slope * 0.98) };
         let v = between(0.5, 2.0);
@@ -311,7 +311,7 @@ study: {{t_end: 1.5, output_step: 0.1}}",
         let (up, down) = (g * (slope + coulomb), g * (slope - coulomb));
         let (rest, far) = (v / up, 0.5 * v * v / up);
         let end = if holds { far } else { far - 0.5 * down * (1.5 - rest).powi(2) };
-        // Natural coordinates have no load of a joint.
+        // Natural coordinates provide no joint loads.
         for formulation in ALL.into_iter().filter(|f| *f != "natural") {
             let what = format!("{formulation}, incline of {angle} rad, friction {coulomb} and {fixed}, {v} m/s, seed {seed}");
             let (report, rows) = run_with(&model, formulation, &[]);

@@ -1,5 +1,5 @@
-//! The formulations on Lie groups: order of every method on both groups, references, agreement with rA, constraints kept or left
-//! to drift, conserved quantities, and no allocation in a step.
+//! The formulations on Lie groups: order of every method on both groups, references, agreement with rA, constraints with and without
+//! stabilisation, conserved quantities, and no allocation in a step.
 
 #![allow(non_snake_case)]
 
@@ -69,11 +69,11 @@ fn energy_drift(t: &Trajectory) -> f64 {
     e.iter().fold(0.0, |m, x| m.max((x - e[0]).abs()))
 }
 
-/// Every method has its order on both groups and on their mixture, with and without projection.
+/// Every method has its nominal order on both groups and on their mixture, with and without projection.
 #[test]
 fn every_method_has_its_order_on_the_group() {
-    // A closed chain in which both boxes turn about fixed points: SE(3) and SO(3) x R3 differ in every step. Steps lie where the
-    // leading term rules: above rounding, below a tenth of the fastest turn.
+    // A closed chain in which both boxes turn about fixed points: SE(3) and SO(3) x R3 differ in every step. Steps are in the range where
+    // the leading term dominates: above rounding, below a tenth of the fastest rotation.
     let m = model("lie_spherical_double_pendulum");
     let t_end = 0.1;
     for formulation in FORMULATIONS {
@@ -93,12 +93,12 @@ fn every_method_has_its_order_on_the_group() {
                 ("radau", 2e-3, 5.0),
             ] {
                 let [coarse, fine] = [h, 0.5 * h].map(|h| fixed(&m, formulation, integrator, h, t_end, how).0);
-                // Rotations and places by themselves: without constraint forces on the rotations both groups turn alike.
+                // Rotations and positions separately: without constraint forces on the rotations both groups give the same rotations.
                 for part in [".r.", ".p.", ".v."] {
                     let [coarse, fine] = [&coarse, &fine].map(|t| apart(t, &exact, |c| c.contains(part)));
                     let measured = (coarse / fine).log2();
                     println!("{formulation} {how} {integrator} {part}: {coarse:.2e} {fine:.2e} order {measured:.2}");
-                    // Half an order is room for the next term of the error.
+                    // Half an order is allowed for the next term of the error.
                     assert!(
                         measured > order - 0.5,
                         "{formulation} {how} {integrator} {part}: {coarse:.2e} -> {fine:.2e}, order {measured:.2}"
@@ -109,7 +109,8 @@ fn every_method_has_its_order_on_the_group() {
     }
 }
 
-/// Groups by name: all of them as in the pure formulations, to the bit; mixtures move alike; what is no body or group is refused.
+/// Groups by name: with one group for all bodies as in the pure formulations, to the bit; mixtures give the same motion; unknown bodies and
+/// groups are rejected.
 #[test]
 fn groups_of_bodies_are_taken_by_name() {
     let m = model("lie_spherical_double_pendulum");
@@ -131,7 +132,7 @@ fn groups_of_bodies_are_taken_by_name() {
         assert_eq!(named.row(named.len() - 1), pure.row(pure.len() - 1), "{spaces}");
         assert!(report.notes.iter().any(|n| n.contains("as requested")), "{:?}", report.notes);
     }
-    // The joint on the ground stays closed where its body is on SE(3) and drifts where it is not.
+    // The joint on the ground stays closed if its body is on SE(3) and drifts otherwise.
     let drift = |spaces: &str| {
         let t = run(&m, &with(spaces)).0;
         let at = |c: &str| t.column(c).expect(c);
@@ -154,7 +155,7 @@ fn groups_of_bodies_are_taken_by_name() {
     }
 }
 
-/// Name and span of the comparison; chaotic models over the span in which it means something.
+/// Name and span of the comparison; chaotic models over the span in which it is meaningful.
 const REFERENCES: &[(&str, f64)] = &[
     ("ra_double_pendulum", 5.0),
     ("ra_double_pendulum_exact_inertia", 5.0),
@@ -196,9 +197,9 @@ fn references_are_reached() {
     assert!(!bad, "{}", lines.join("\n"));
 }
 
-/// A consistent state away from the drawn one: random velocities, projected, carry the mechanism along for a while. (Poses that are
-/// disturbed and closed again would not do: an over-constrained loop feels a pose out of its plane in the second order only, so
-/// its rows would be redundant to 1e-7 instead of to rounding.)
+/// A consistent state away from the drawn one: the mechanism moves for a while with random, projected velocities. (Poses that are disturbed
+/// and closed again are unsuitable: an overconstrained loop depends on a pose out of its plane only to second order, so its rows would be
+/// redundant to 1e-7 instead of to rounding.)
 fn random_state(m: &Model, random: &mut Random) -> Option<Configuration> {
     let mut rough = assemble(m).ok()?.configuration;
     for v in &mut rough.v[1..] {
@@ -246,7 +247,7 @@ fn accelerations_and_reactions_agree_with_ra_at_random_states() {
     let mut random = Random(0x1234_5678_9abc_def1);
     let mut compared = 0;
     for name in shipped() {
-        // Without drives, so that the states are free; the largest model once is enough.
+        // Without drives, so that the states are free; the largest model only once.
         let mut m = model(&name);
         m.drives.clear();
         for _ in 0..if m.bodies.len() > 40 { 1 } else { 3 } {
@@ -256,14 +257,14 @@ fn accelerations_and_reactions_agree_with_ra_at_random_states() {
             e.jacobian(&at.q);
             e.factor(1.0);
             if e.regular_pivot.0 < 1e-4 {
-                // Next to a singular position rounding is enlarged beyond any fixed tolerance.
+                // Near a singular position rounding is amplified beyond any fixed tolerance.
                 continue;
             }
             e.index1(&at.q, &at.v, &at.turns, 0.0, &mut a, &mut lambda);
             let mut ra = Instant::new(&m, &at);
             LeastLoads::new(&m, &e.set, &at.q).fill(&m, &e.set, &lambda, &mut ra);
             let theirs = ra.reactions;
-            // Accelerations may be small because large forces cancel; gravity is the measure then.
+            // Accelerations may be small because large forces cancel; then gravity is the reference.
             let size = a.iter().fold(m.gravity.norm().max(1e-3), |s: f64, a| s.max(a.v.amax()).max(m.length * a.w.amax()));
             let force = theirs.iter().fold(1e-3, |s: f64, w| s.max(w.force.amax()).max(w.torque.amax() / m.length));
             let loose: Vec<String> = uniqueness::not_unique(&m, &at).into_iter().map(|(j, _)| j).collect();
@@ -273,8 +274,8 @@ fn accelerations_and_reactions_agree_with_ra_at_random_states() {
                 assert!(d <= 1e-9 * size, "{name}: accelerations differ by {:.1e}", d / size);
                 for (k, (x, y)) in ours.reactions.iter().zip(&theirs).enumerate() {
                     let d = (x.force - y.force).amax().max((x.torque - y.torque).amax() / m.length) / force;
-                    // Where a reaction is not unique, rounding (1e-16) over the compliance (1e-9) is left in it, times the spread
-                    // of the rows' sizes.
+                    // A reaction that is not unique has an error of rounding (1e-16) over the compliance (1e-9), times the ratio of the row
+                    // sizes.
                     let limit = if loose.contains(&m.joints[k].name) { 1e-6 } else { 1e-9 };
                     assert!(d <= limit, "{name}: reaction of `{}` differs by {d:.1e}", m.joints[k].name);
                 }
@@ -346,7 +347,7 @@ fn trajectories_agree_with_ra_on_every_shipped_model() {
     let mut bad = false;
     for name in shipped() {
         let m = model(&name);
-        // Ten output steps of the author's, at most; stiff and large models shorter still.
+        // At most ten output steps of the study; stiff and large models even shorter.
         let t_end = match name.as_str() {
             "a05_flyball_governor" => 0.05,
             "a02_n_fourbar_N40" => 0.05,
@@ -385,7 +386,7 @@ fn the_heavy_top_keeps_its_pivot_on_se3() {
     assert!(most(&t, "error.position") < 2e-12, "{:.1e}", most(&t, "error.position"));
 }
 
-/// Left alone, constraints drift; Baumgarte keeps the drift small, projection removes it.
+/// Without stabilisation, constraints drift; Baumgarte keeps the drift small, projection removes it.
 #[test]
 fn constraints_are_kept_as_asked() {
     for name in ["lie_spherical_double_pendulum", "lie_closed_3bar", "nc_rscr"] {
@@ -405,7 +406,7 @@ fn constraints_are_kept_as_asked() {
     assert_eq!((refused("constraints", "glue"), refused("rate", "-1")), ("U304", "U304"));
 }
 
-/// The choice of group, in words, from the joints alone.
+/// The choice of group and its explanation, from the joints alone.
 #[test]
 fn the_group_of_each_body_is_chosen_from_its_joints() {
     let choice = |m: &Model| {
@@ -417,7 +418,7 @@ fn the_group_of_each_body_is_chosen_from_its_joints() {
     assert_eq!(choice(&model("lie_spherical_double_pendulum")).0, [true, false]);
     assert_eq!(choice(&model("lie_two_floating_bodies")).0, [false, false]);
     assert_eq!(choice(&model("lie_closed_3bar")).0, [true, true]);
-    // A top fastened at its centre of mass turns without carrying it along: nothing to gain.
+    // A top fixed at its centre of mass rotates without moving it: nothing to gain.
     assert_eq!(choice(&model("nc_free_top")).0, [false]);
     let mixed = parse(
         "
@@ -441,8 +442,8 @@ joints:
   gimbal: {type: revolute, bodies: [arm, eye], at: [0, 0, 0], axis: [1, 0, 0]}
 ",
     );
-    // Turning about an axis, about the own centre, sliding, swinging in a plane, screwing off the axis, two axes apart, two axes
-    // that meet on the ground.
+    // Rotation about an axis, about its centre, sliding, swinging in a plane, a screw off the axis, two separate axes, two axes that
+    // intersect on the ground.
     let (screw, words) = choice(&mixed);
     assert_eq!(screw, [true, false, false, false, true, false, true], "{words}");
     assert_eq!(
@@ -451,7 +452,7 @@ joints:
     );
 }
 
-/// Unprojected, the mixture drifts no more than twice the better pure choice.
+/// Without projection the mixture drifts at most twice as much as the better pure choice.
 #[test]
 fn the_chosen_groups_drift_like_the_better_pure_choice() {
     for name in ["lie_heavy_top", "lie_spherical_double_pendulum", "lie_two_floating_bodies", "lie_closed_3bar", "nc_rscr"] {
@@ -463,7 +464,7 @@ fn the_chosen_groups_drift_like_the_better_pure_choice() {
     }
 }
 
-/// The free top over a thousand seconds: two hundred somersaults, energy and angular momentum to what the method's order leaves.
+/// The free top over a thousand seconds: two hundred somersaults, energy and angular momentum to the accuracy of the method.
 #[test]
 fn the_free_top_keeps_energy_and_momentum_for_a_thousand_seconds() {
     let m = model("nc_free_top");
@@ -580,7 +581,7 @@ study: {analysis: dynamics, t_end: 1, output_step: 0.1}
         for formulation in FORMULATIONS {
             let study = Study { formulation: Some(formulation.into()), tol: Some(1e-9), ..Study::of(&m) };
             let (t, _) = run(&m, &study);
-            // Spin of a point mass about its rods means nothing.
+            // The spin of a point mass about its rods is meaningless.
             let motion = |c: &str| c.contains(".r.") || c.contains(".v.");
             let work = |c: &str| c == "energy.work" || c.ends_with(".effort");
             for (e, from) in
@@ -590,7 +591,7 @@ study: {analysis: dynamics, t_end: 1, output_step: 0.1}
                 assert!(e < 2e-6 + 5e-3 * from, "{what} {formulation}: {e:.2e}, coarse {from:.2e}");
             }
             assert!(most(&t, "error.position") < 1e-11 && most(&t, "error.velocity") < 1e-10, "{what} {formulation}");
-            // Energy is what the work of drives, dampers and friction leaves.
+            // Energy changes by the work of drives, dampers and friction.
             let (total, work) = (t.column("energy.total").expect("energy"), t.column("energy.work").expect("work"));
             let balance = (0..t.len()).fold(0.0, |s: f64, k| s.max((total[k] - total[0] - work[k]).abs()));
             assert!(balance < 1e-6, "{what} {formulation}: energy and work differ by {balance:.1e}");
@@ -598,8 +599,8 @@ study: {analysis: dynamics, t_end: 1, output_step: 0.1}
     }
 }
 
-/// Large and redundant, through singular positions: the ladder of forty four-bars stays on its branch, and says what it met. Stiff: the
-/// governor with dampers of 1e-4 s.
+/// Large and redundant, through singular positions: the ladder of forty four-bars stays on its branch and reports singular positions.
+/// Stiff: the governor with dampers of 1e-4 s.
 #[test]
 fn the_ladder_and_the_governor_reach_their_references() {
     let name = "a02_n_fourbar_N40";
@@ -615,7 +616,7 @@ fn the_ladder_and_the_governor_reach_their_references() {
     assert!(count >= 5 && e < 1e-7, "slider {e:.2e} over {count}");
 }
 
-/// Corrections where redundant rows meet nearly dependent ones: what the first yield in the stages must not hold them up.
+/// Corrections with both redundant and nearly dependent rows: the compliance of redundant rows in the stages must not delay them.
 #[test]
 fn nearly_dependent_loops_are_corrected_in_a_few_steps() {
     let m = common::parse(include_str!("data/nearly_dependent_loops.yaml"));
@@ -623,7 +624,7 @@ fn nearly_dependent_loops_are_corrected_in_a_few_steps() {
         let study = Study { formulation: Some(formulation.into()), tol: Some(1e-9), ..Study::of(&m) };
         let (_, report) = run(&m, &study);
         let steps = report.work.iter().find(|(n, _)| *n == "steps").expect("counted").1;
-        // Thousands where every correction is refused and the step halved.
+        // Thousands if every correction is rejected and the step halved.
         assert!(steps < 200.0, "{formulation}: {steps} steps");
     }
 }

@@ -1,4 +1,4 @@
-//! Time stepping with rigid contacts against closed forms and laws: to its order, and energy never grows.
+//! Time stepping with rigid contacts against closed forms and laws: accurate to its order, and energy never grows.
 
 use fourbar::random::Random;
 use fourbar::study::{Analysis, FORMULATIONS, Report, Study};
@@ -36,7 +36,7 @@ fn never_grows(t: &Trajectory, what: &str) {
     grows_by_at_most(t, 1e-9, what);
 }
 
-/// They rise by no more than a share of the energy that moves: joints are brought back to their places at the end of every step.
+/// Energy grows by at most a fraction of the kinetic energy: joint errors are corrected at the end of every step.
 fn grows_by_at_most(t: &Trajectory, share: f64, what: &str) {
     let total = column(t, "energy.total");
     let carried = column(t, "energy.kinetic").iter().fold(0.0_f64, |m, x| m.max(*x));
@@ -60,7 +60,7 @@ contacts:
 study: {t_end: 5, output_step: 10 ms}
 ";
 
-/// Height of a ball that was dropped 1 m with restitution 0.8, by its impacts.
+/// Height of a ball dropped from 1 m with restitution 0.8, by its impacts.
 fn bouncing(t: f64) -> f64 {
     let (e, mut at, mut v) = (0.8, (2.0 / G).sqrt(), (2.0 * G).sqrt());
     if t < at {
@@ -95,7 +95,7 @@ fn a_ball_bounces_to_rest_with_first_order() {
     assert!(errors[2] < 2e-3 && errors[2] < 0.35 * errors[0], "{errors:?}");
 }
 
-/// Sphere with side spin: slides on a parabola, then rolls straight on; the disk of friction, not a pyramid.
+/// Sphere with side spin: slides on a parabola, then rolls straight; this needs the friction disk, not a pyramid.
 #[test]
 fn a_billiard_ball_slides_and_rolls_on_its_closed_form() {
     let model = parse(
@@ -163,7 +163,7 @@ study: {{t_end: 1, output_step: 10 ms}}
     }
 }
 
-/// Pulled harder and harder: rests until the pull is that of friction at rest, then moves with what is beyond it.
+/// A growing pull: at rest until it reaches the static friction, then accelerated by the excess.
 #[test]
 fn a_block_breaks_away_where_the_pull_is_that_of_friction() {
     let model = parse(
@@ -199,7 +199,7 @@ study: {t_end: 1.5, output_step: 10 ms}
     assert!(fine < 2e-4 && fine < 0.35 * coarse, "{coarse:.2e} {fine:.2e}");
 }
 
-/// Loses 2 F/k per half swing, and sticks away from the middle.
+/// The amplitude decreases by 2 F/k per half swing, and the mass sticks away from the middle.
 #[test]
 fn an_oscillator_with_dry_friction_sticks_off_the_middle() {
     let model = parse(&format!(
@@ -226,7 +226,8 @@ study: {{t_end: 2, output_step: 10 ms}}
     assert!((last(&t, "mass.r.x") - 0.01).abs() < 1e-3 && last(&t, "mass.v.x").abs() < 1e-8);
 }
 
-/// A rod on a hinge hits a wall at the bottom of its swing: each impact leaves e^2 of the energy. In space, with redundant joints.
+/// A rod on a hinge hits a wall at the bottom of its swing: a fraction e^2 of the energy remains after each impact. In space, with
+/// redundant joints.
 #[test]
 fn a_pendulum_between_redundant_hinges_hits_a_wall() {
     for second in ["", "  pin2: {type: revolute, bodies: [ground, rod], at: [0, 0, 0.3], axis: [0, 0, 1]}\n"] {
@@ -266,7 +267,7 @@ study: {{t_end: 3, output_step: 5 ms}}
     }
 }
 
-/// Balls drawn at random fly about without gravity and walls: momentum and angular momentum stay to rounding, energy falls.
+/// Random balls without gravity and walls: momentum and angular momentum are conserved to rounding, energy decreases.
 #[test]
 fn impacts_of_many_balls_keep_momentum() {
     for seed in [1, 2, 3] {
@@ -307,7 +308,7 @@ fn impacts_of_many_balls_keep_momentum() {
     }
 }
 
-/// Balls drawn at random fall into a box: none is lost, none goes through another, energy never grows.
+/// Random balls fall into a box: none is lost, none passes through another, energy never grows.
 #[test]
 fn a_heap_of_balls_stays_in_its_box() {
     for seed in [5, 6] {
@@ -336,14 +337,14 @@ fn a_heap_of_balls_stays_in_its_box() {
             }
         }
         assert!(count(&report, "largest_overlap") < 0.1 * radius, "{what}");
-        // At the end the floor carries all of it, nearly at rest.
+        // At the end the floor carries the whole weight, nearly at rest.
         let kinetic = last(&t, "energy.kinetic");
         let weight: f64 = model.bodies.iter().map(|b| b.mass).sum::<f64>() * G;
         assert!(kinetic < 0.02 * weight * 0.1, "{what}: {kinetic}");
     }
 }
 
-/// Joints carry impacts through a chain that falls into a box.
+/// Joints transmit impacts through a chain that falls into a box.
 #[test]
 fn a_chain_falls_into_a_tray() {
     let n = 100;
@@ -388,7 +389,7 @@ fn a_stopped_run_goes_on_to_the_bit() {
 #[test]
 fn rigid_contacts_choose_their_method_and_a_step() {
     let model = parse(BALL);
-    // One place is met as events; balls among each other, and steps that are given, go to time stepping.
+    // A single place is treated by events; balls among each other and given step sizes use time stepping.
     let (_, report) = run(&model, &Study { t_end: 0.5, ..Study::of(&model) });
     assert_ne!(report.integrator, "moreau");
     let (_, report) = run(&model, &Study { t_end: 0.1, step: Some(5e-4), ..Study::of(&model) });
@@ -399,7 +400,7 @@ fn rigid_contacts_choose_their_method_and_a_step() {
     assert!(count(&report, "step") <= 1e-3);
 }
 
-/// Time stepping passes through whatever touches in every shipped model with contacts, compliant ones too, near to what is found otherwise.
+/// Time stepping runs every shipped model with contacts, including compliant ones, close to the results of other methods.
 #[test]
 fn shipped_contacts_are_stepped_through() {
     let mut random = Random(0x5eed);
@@ -412,7 +413,7 @@ fn shipped_contacts_are_stepped_through() {
                 integrator: Some("moreau".into()),
                 t_end,
                 output_step: 0.2 * t_end,
-                // Compliant contacts are followed explicitly, and are stiff; the heap has its own step.
+                // Compliant contacts are integrated explicitly and are stiff; the heap has its step size in the file.
                 step: (name != "contact_ball_heap").then_some(1e-5),
                 tol: None,
                 ..Study::of(&model)
@@ -433,7 +434,7 @@ fn shipped_contacts_are_stepped_through() {
     }
 }
 
-/// Limits of joints are met as events between the steps.
+/// Limits of joints are treated as events between the steps.
 #[test]
 fn a_limit_is_met_between_steps() {
     let mut random = Random(0xf00d);
@@ -463,7 +464,7 @@ fn limits_and_friction_are_stepped_through_beside_contacts() {
     let mut random = Random(0xd00d);
     for round in 0..6 {
         let (mass, bound, e, h) = (1.0 + unit(&mut random), 1.0 + unit(&mut random), 0.5 * unit(&mut random), 5e-4);
-        // Below the bound it rests, beyond it it moves until it hits its stop.
+        // Below the bound it stays at rest, above it it moves until it hits its stop.
         let push = if round % 2 == 0 { 0.95 * bound } else { bound + 1.0 };
         let a = (push - bound) / mass;
         let model = parse(&format!(
@@ -492,14 +493,14 @@ study: {{analysis: dynamics, t_end: 4, output_step: 0.1}}
         for (t, x) in column(&t, "t").iter().zip(&x).filter(|(t, _)| **t < hit - h) {
             assert!((x - 0.5 * a * t * t).abs() < 4.0 * h, "{round} at {t}: {x}");
         }
-        // It comes to rest at the stop, which carries what friction leaves.
+        // It comes to rest at the stop, which carries the push minus the friction.
         assert!((last(&t, "rail.distance") - 0.2).abs() < 2.0 * h * a * hit && last(&t, "rail.speed").abs() < 1e-9, "{round}");
         assert!((last(&t, "rail.limit.effort") + push - bound).abs() < 1e-6, "{round}: {}", last(&t, "rail.limit.effort"));
         assert!(count(&report, "largest_overlap") < 2.0 * h * (2.0 * G * 0.2_f64).sqrt().max(a * hit), "{round}");
     }
 }
 
-/// Friction in a guide takes its bound from what a ball that rests on the slide adds to its load, in the first step too.
+/// The friction bound in a guide includes the load of a ball that rests on the slide, in the first step too.
 #[test]
 fn friction_on_loads_holds_from_the_first_step_on() {
     for (share, moves) in [(0.95, false), (1.05, true)] {
@@ -521,7 +522,7 @@ study: {{analysis: dynamics, t_end: 1, output_step: 0.1}}
         ));
         let (t, _) = run(&model, &stepped(&model, 1e-3));
         let x = column(&t, "rail.distance");
-        // The ball glides: what moves is the cart alone. One way only: pushed back it stays.
+        // The ball slides without friction: only the cart moves, and in one direction only: pushed back it stays.
         let a = 0.05 * 0.4 * 3.0 * G / 2.0;
         let stops = if moves { 0.5 * a * 0.25 } else { 0.0 };
         assert!((x[5] - stops).abs() < 4e-3 * f64::from(u8::from(moves)) + 2e-5, "{x:?}");
@@ -529,8 +530,8 @@ study: {{analysis: dynamics, t_end: 1, output_step: 0.1}}
     }
 }
 
-/// A slide with friction on its load hits an inclined wall: the impact, which presses it across its rail, loads no friction afterwards. A stopped run
-/// goes on to the bit.
+/// A slide with friction on its load hits an inclined wall: the impact, which presses it against its rail, does not load friction
+/// afterwards. A stopped run continues to the bit.
 #[test]
 fn impacts_load_no_friction() {
     let (mu, e, way, h) = (0.2, 0.7, 0.1_f64, 1e-4);
@@ -553,7 +554,7 @@ study: {{t_end: 0.2, output_step: 10 ms}}",
         let (rows, _) = run(&model, &stepped(&model, h));
         let found = last(&rows, "rail.speed");
         assert!((found - wanted).abs() < 20.0 * h, "{kind}: {found} instead of {wanted}");
-        // Energy with the work that friction and the wall took.
+        // Energy minus the work of friction and the wall.
         let off = last(&rows, "energy.total") - last(&rows, "energy.work") - column(&rows, "energy.total")[0];
         assert!(off.abs() < 1e-3, "{kind}: {off}");
         assert_resumes(&model, &stepped(&model, 1e-3), 8, kind);

@@ -1,4 +1,4 @@
-//! Forces that act for a moment only, and expressions with roots and powers that are not whole.
+//! Forces that act only for a moment, and expressions with roots and non-integer powers.
 
 use crate::common::Random;
 use fourbar::Trajectory;
@@ -19,7 +19,7 @@ fn last(t: &Trajectory, column: &str) -> f64 {
     *t.column(column).and_then(|c| c.last()).unwrap_or_else(|| panic!("no column {column}"))
 }
 
-/// A sled of `mass` that glides with `speed` under an effort.
+/// A sled of `mass` that slides with `speed` under an effort.
 fn sled(mass: f64, speed: f64, effort: &str, rest: &str) -> String {
     format!(
         "fourbar: 1\nbodies: {{b: {{mass: {mass}, inertia: [1, 1, 1], velocity: [{speed}, 0, 0]}}}}\n\
@@ -45,7 +45,7 @@ fn peaks_of_position_give_all_their_work() {
         for f in FORMULATIONS.into_iter().filter(|f| round % 2 == 0 || *f != "natural") {
             let t = match with(f, &text) {
                 Ok(t) => t,
-                // Steps of generalized-alpha that end inside a peak may bring in energy; such a run is refused.
+                // Steps of generalized-alpha that end inside a peak may add energy; such a run is rejected.
                 Err(e) if f == "ra" && e.starts_with("S242") => continue,
                 Err(e) => panic!("{f} {text}: {e}"),
             };
@@ -141,7 +141,7 @@ fn means_are_not_summed_over_the_pieces_between_events() {
     assert!((of("mean_newton_iterations") - mean).abs() < 1e-9 * mean, "{} for {mean}", of("mean_newton_iterations"));
 }
 
-/// Far from rest smoothed friction is a constant to a Taylor series, which knows nothing of the reversal ahead.
+/// Far from rest smoothed friction is constant in a Taylor series, which does not show the coming reversal.
 #[test]
 fn smoothed_friction_turns_round_with_its_joint() {
     let mut r = Random(5);
@@ -170,7 +170,7 @@ fn smoothed_friction_turns_round_with_its_joint() {
     }
 }
 
-/// The same in a loop: a slider-crank that turns round, with friction in one of its hinges.
+/// The same in a loop: a slider-crank that reverses, with friction in one of its hinges.
 #[test]
 fn smoothed_friction_in_a_loop_turns_round() {
     for (joint, smooth) in [("O", 1e-3), ("A", 1e-3), ("B", 1e-3), ("A", 1e-5)] {
@@ -186,7 +186,7 @@ fn smoothed_friction_in_a_loop_turns_round() {
         let right = last(&with("lie", &text).unwrap_or_else(|e| panic!("lie: {e}")), "O.angle");
         for f in ["natural", "auto", "grcr"] {
             let found = last(&with(f, &text).unwrap_or_else(|e| panic!("{f} {joint} {smooth}: {e}")), "O.angle");
-            // Of a reversal that is over within a millionth of the characteristic time a series sees the two ends only.
+            // If a reversal takes only a millionth of the characteristic time, a series resolves only its two ends.
             let limit = if smooth < 1e-4 { 1e-4 } else { 1e-5 };
             assert!((found - right).abs() < limit, "{f} with friction in {joint} below {smooth}: {found} for {right}");
         }

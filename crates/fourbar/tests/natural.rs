@@ -32,10 +32,10 @@ const UNASSIGNED: Choice = Choice { assign: false, parallelograms: false, twelve
 const PARALLELOGRAMS: Choice = Choice { assign: true, parallelograms: true, twelve: false, file: false };
 const TWELVE: Choice = Choice { assign: true, parallelograms: false, twelve: true, file: false };
 
-/// [Pryce20, Table 4]: coordinates and constraints of both models in both kinds of natural coordinates. The robot without the assumption of a
-/// parallelogram has the 16 rows of the paper, two for each of its eight parts. Its hinges share one vector, so one of them follows from the others:
-/// with the six freedoms 15 rows remain for seven vectors, 21 coordinates. The paper's 22 are its 16 rows and 6 freedoms added up; they are no
-/// multiple of three.
+/// [Pryce20, Table 4]: coordinates and constraints of both models in both kinds of natural coordinates. The robot without the assumption of
+/// a parallelogram has the 16 rows of the paper, two for each of its eight parts. Its hinges share one vector, so one row follows from the
+/// others: with six degrees of freedom 15 rows remain for seven vectors, 21 coordinates. The paper's 22 are the sum of its 16 rows and 6
+/// freedoms, not a multiple of three.
 #[test]
 fn sizes_are_those_of_the_paper() {
     let (rscr, robot) = (model("nc_rscr"), model("nc_closed_chain_robot"));
@@ -65,16 +65,16 @@ fn the_table_names_what_is_brought_in_assigned_and_left_out() {
     assert!(lines[0].contains("size 25 (38 in first order)"), "{}", lines[0]);
 }
 
-/// Name, end of the comparison, ten times the agreement that the reference states for positions and for rotations (where it
-/// states one), but not below ten times the tolerance of this run, and that tolerance.
+/// Name, end of the comparison, limit and tolerance of the run. The limit is ten times the stated agreement of the reference for positions
+/// and rotations, if any, but at least ten times the tolerance.
 const REFERENCES: &[(&str, f64, f64, f64)] = &[
     ("ra_double_pendulum", 5.0, 3e-12, 1e-13),
     ("ra_double_pendulum_exact_inertia", 5.0, 1e-12, 1e-13),
     ("a01_simple_pendulum", 10.0, 1.8e-12, 1e-13),
-    // Beyond the singular positions, where rounding is magnified, the tolerance is the run's.
+    // Beyond the singular positions, where rounding is amplified, the limit follows from the run.
     ("a02_n_fourbar_N2", 10.0, 1e-9, 1e-11),
     ("a02_n_fourbar_N40", 10.0, 1e-8, 1e-10),
-    // Checked by the reference itself to 3e-15 m until 0.02 s.
+    // The reference was checked to 3e-15 m until 0.02 s.
     ("andrews", 0.05, 1e-12, 1e-13),
     ("a03_andrews_beta0_m0p0620", 0.05, 1e-12, 1e-13),
     ("a04_bricard", 10.0, 1e-12, 1e-13),
@@ -112,7 +112,7 @@ fn every_reference_is_reached() {
             bad.push(format!("{name}: {d:.1e} over {count} values, {limit:.1e} allowed"));
         }
     }
-    // The governor is stiff and is compared in its own coordinates, over the part that takes seconds elsewhere.
+    // The governor is stiff and is compared in its own coordinates, over the part that takes seconds with other methods.
     let (model, reference) = (model("a05_flyball_governor"), reference("a05_flyball_governor"));
     let (trajectory, _) = run(&model, &Study { t_end: 1.0, output_step: 0.25, ..natural(&model, 1e-11) });
     let (d, count) = worst(&trajectory, &reference, 1.0, |_| true);
@@ -128,7 +128,7 @@ fn drive_torques_are_those_of_the_references() {
         let study = Study { t_end: 3.0, output_step: 0.01, ..natural(&model, 1e-12) };
         let (trajectory, _) = run(&model, &study);
         let (d, count) = worst(&trajectory, &reference(name), 3.0, |c| c == "tau_driver");
-        // The torque of the reference carries the accuracy of its own linear algebra, about 1e-12 of its size (1e3 N m).
+        // The torque of the reference is accurate to its linear algebra, about 1e-12 of its size (1e3 N m).
         assert!(count > 30 && d < 1e-8, "{name}: {d:.1e} over {count}");
     }
 }
@@ -158,8 +158,8 @@ fn is_load(c: &str) -> bool {
     c.contains(".force.") || c.contains(".torque.") || c.ends_with(".effort")
 }
 
-/// Driven mechanisms against kinematics, which solves for every position anew; free ones against an explicit method of order
-/// eight in absolute coordinates. Reactions are compared where they are unique.
+/// Driven mechanisms against kinematics, which solves for every position separately; free ones against an explicit method of order eight in
+/// absolute coordinates. Reactions are compared where they are unique.
 #[test]
 fn every_shipped_model_agrees_with_absolute_coordinates() {
     let mut bad = Vec::new();
@@ -177,7 +177,7 @@ fn every_shipped_model_agrees_with_absolute_coordinates() {
         }
         let author = Study::of(&model);
         let driven = !model.drives.is_empty() && author.analysis != Some(Analysis::Dynamics);
-        // Output times beside the turning points of the drives; for free motion a span that is not chaotic.
+        // Output times away from the reversal points of the drives; for free motion a span that is not chaotic.
         let t_end = if driven { author.t_end } else { author.t_end.min(0.2) };
         let study = Study { t_end, output_step: t_end / 11.3, ..natural(&model, 1e-10) };
         let (a, report) = run(&model, &study);
@@ -188,7 +188,7 @@ fn every_shipped_model_agrees_with_absolute_coordinates() {
         };
         let (b, _) = run(&model, &other);
         let unique = |c: &str| is_load(c) && !report.not_unique.iter().any(|(j, _)| c.starts_with(&format!("{j}.")));
-        // Ten times the tolerance for positions. Accelerations and loads of the other side carry its error over its step; loads
+        // Ten times the tolerance for positions. Accelerations and loads of the other method contain its error divided by its step; loads
         // of kinematics come from an iteration that stops at 1e-6.
         for (what, d, limit) in [
             ("positions", apart(&a, &b, is_position), 1e-9),
@@ -203,7 +203,7 @@ fn every_shipped_model_agrees_with_absolute_coordinates() {
     assert!(bad.is_empty(), "{bad:#?}");
 }
 
-/// All kinds of natural coordinates are coordinates of the same motion.
+/// All kinds of natural coordinates give the same motion.
 #[test]
 fn all_choices_of_coordinates_give_the_same_motion() {
     for name in ["nc_rscr", "nc_closed_chain_robot", "watt_governor", "screw_jack", "planetary_gear", "stewart_platform", "oldham_coupling"]
@@ -215,7 +215,7 @@ fn all_choices_of_coordinates_give_the_same_motion() {
         for (key, value) in [("coordinates", "unassigned"), ("coordinates", "twelve"), ("parallelograms", "assign")] {
             let (b, _) = run(&model, &with(study.clone(), key, value));
             let d = apart(&a, &b, is_position);
-            // A hundred times the tolerance: two runs, each with its own errors over the span.
+            // A hundred times the tolerance: two runs with independent errors over the span.
             assert!(d < 1e-9, "{name} {value}: {d:.1e}");
         }
     }
@@ -233,7 +233,7 @@ fn dead_points_are_passed_on_the_right_branch() {
         assert!(d < (1e3 * tol).max(1e-8), "{tol:.0e}: {d:.1e}");
         dead_points_are_told(&report.singular, Some(0.714_355));
     }
-    // With the fourth corners assigned there are none.
+    // If the fourth corners are assigned, there are no dead points.
     let study = with(Study { t_end: 10.0, output_step: 0.25, ..natural(&model, 1e-12) }, "parallelograms", "assign");
     let (trajectory, _) = run(&model, &study);
     let (d, _) = worst(&trajectory, &reference, 10.0, |_| true);
@@ -244,13 +244,13 @@ fn dead_points_are_passed_on_the_right_branch() {
 fn dead_points_are_told(singular: &[fourbar::singular::Singular], first: Option<f64>) {
     let times: Vec<f64> = singular.iter().map(|s| s.time).collect();
     assert_eq!(times.len(), 10, "{times:?}");
-    // In units of the last digit known.
+    // To the last known digit.
     assert!(first.is_none_or(|t| (times[0] - t).abs() < 2e-6), "{times:?}");
     assert!(times.windows(2).all(|t| t[1] - t[0] > 0.3), "{times:?}");
     assert!(singular.iter().all(|s| s.joints.len() > 1), "{singular:?}");
 }
 
-/// Dead points are told though there is no output near them, also of a long ladder.
+/// Dead points are reported even without output near them, also for a long ladder.
 #[test]
 fn dead_points_between_outputs_are_told() {
     for (name, first) in [("a02_n_fourbar_N2", Some(0.714_355)), ("a02_n_fourbar_N40", None)] {
@@ -260,7 +260,7 @@ fn dead_points_between_outputs_are_told() {
     }
 }
 
-/// Bricard's linkage: a fixed choice of rows fails in flight, another one is taken and said.
+/// Bricard's linkage: a fixed choice of rows fails during the run, another one is chosen and reported.
 #[test]
 fn rows_are_chosen_anew_where_a_fixed_choice_fails() {
     let model = model("a04_bricard");

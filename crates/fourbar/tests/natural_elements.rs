@@ -1,5 +1,5 @@
-//! Natural coordinates, element by element: every joint, drive, coupling and force against an explicit method of order eight in
-//! absolute coordinates; what is refused; runs that are resumed.
+//! Natural coordinates, element by element: every joint, drive, coupling and force against an explicit method of order eight in absolute
+//! coordinates; rejected mechanisms; resumed runs.
 
 use fourbar::formulation::natural::{Choice, System};
 use fourbar::model::Model;
@@ -137,7 +137,7 @@ fn drives_and_couplings_agree_with_absolute_coordinates() {
     }
 }
 
-/// A planet on an arm, geared to a sun that turns in the ground: the sun's angle counts against the arm.
+/// A planet on an arm, geared to a sun that rotates in the ground: the angle of the sun is measured relative to the arm.
 #[test]
 fn a_gear_on_a_carrier_agrees_with_absolute_coordinates() {
     let text = "
@@ -184,7 +184,7 @@ fn forces_agree_with_absolute_coordinates() {
             "{type: bushing, between: [{body: a, at: [0.3, 0, 0]}, {body: b}], stiffness: [10, 20, 30, 4, 5, 6], damping: [1, 0.5, 0, 0.1, 0.2, 0.3]}",
         ),
         (hinge, "{type: rope, between: [{body: ground, at: [0, 1, 0]}, {body: b, at: [0.1, 0, 0]}], length: 1.3, stiffness: 400}"),
-        // A kink: the damper works in one direction only.
+        // A kink: the damper acts in one direction only.
         (hinge, "{type: actuator, joint: J, effort: 'if(J.speed > 0, -2*J.speed, 0) - min(J.angle, 0.1)'}"),
     ] {
         let d = apart(&pair(HINGE, joint, &format!("forces: {{f: {force}}}")), &[]);
@@ -194,7 +194,7 @@ fn forces_agree_with_absolute_coordinates() {
     }
 }
 
-/// Bushings of unequal stiffness on a free body, drawn: from no rotation at all, which every series has to stand, and from large ones.
+/// Random bushings of unequal stiffness on a free body: from zero rotation, which every series must handle, and from large ones.
 #[test]
 fn drawn_bushings_agree_with_absolute_coordinates_from_zero_and_from_large_rotations() {
     for seed in 1..=12u64 {
@@ -203,7 +203,7 @@ fn drawn_bushings_agree_with_absolute_coordinates_from_zero_and_from_large_rotat
             let x: Vec<String> = (0..n).map(|_| format!("{:.6}", low + (high - low) * 0.5 * (r.number() + 1.0))).collect();
             format!("[{}]", x.join(", "))
         };
-        // Energies keep it below half a turn, where the rotation vector jumps.
+        // The energies keep the angle below half a turn, where the rotation vector jumps.
         let angle = if seed % 3 == 0 { 0.0 } else { 0.15 * seed as f64 };
         let (axis, omega) = (list(3, -1.0, 1.0), list(3, -1.0, 1.0));
         let (along, about, damping) = (list(3, 20.0, 200.0), list(3, 8.0, 12.0), list(6, 0.0, if seed % 2 == 0 { 0.0 } else { 0.3 }));
@@ -242,7 +242,7 @@ study: {analysis: dynamics, t_end: 1, output_step: 0.1}
     // The end of the rod and its length; the stone and the rope.
     assert_eq!(System::new(&model, &start, Choice::default()).expect("applies").size(), (6, 2));
     let (a, _) = run(&model, &natural(&model));
-    // The same with a rod and a stone that have some inertia about what cannot matter.
+    // The same with a rod and a stone that have some inertia about axes without influence.
     let solid = parse(&text.replace("[0, 0.16", "[1e-3, 0.16").replace("[0, 0, 0], at: [1, 0, -1]", "[1e-3, 1e-3, 1e-3], at: [1, 0, -1]"));
     let (b, _) = run(&solid, &natural(&solid));
     for name in ["rod.r.x", "rod.r.y", "rod.r.z", "stone.r.x", "stone.r.y", "stone.r.z"] {
@@ -296,7 +296,7 @@ fn a_chain_pulled_straight_is_refused_before_it_leaves_its_constraints() {
         let mut seen = Stopping::after(usize::MAX);
         let failure = fourbar::study::run(&model, &natural(&model), &mut seen).expect_err("refused");
         let d = &failure.diagnostic;
-        // Where rows were left out the step shows it, otherwise the first expansion.
+        // If rows were omitted the step fails, otherwise the first expansion.
         assert!(d.code.0 == "S284" || d.code.0 == "S285", "{n}: {d}");
         assert!(d.message.contains("singular configuration") || d.message.contains("the start is a singular position"), "{n}: {d}");
         assert!(d.message.contains("length J") && d.help.contains("away from it"), "{n}: {d}");
@@ -304,8 +304,8 @@ fn a_chain_pulled_straight_is_refused_before_it_leaves_its_constraints() {
     }
 }
 
-/// A run that was stopped and resumed goes on as the same run, to the bit: small systems with their dense factorisation, larger
-/// ones with the pivots, and redundant ones with the rows, that were in use.
+/// A stopped and resumed run equals the uninterrupted one, to the bit: small systems with their dense factorisation, larger ones with the
+/// same pivots, and redundant ones with the same rows.
 #[test]
 fn resumed_runs_continue() {
     for (name, t_end) in

@@ -1,6 +1,6 @@
-//! The pose that assembly takes against the best of many random starts, on parallel robots whose legs close in several ways.
+//! The pose chosen by assembly against the best of many random starts, on parallel robots with several assembly modes.
 //!
-//! `FOURBAR_ROBOTS=200` takes more robots than the usual ones, `FOURBAR_ROBOT=SEED` one alone; the seeds are fixed.
+//! `FOURBAR_ROBOTS=200` sets the number of robots, `FOURBAR_ROBOT=SEED` selects a single one; the seeds are fixed.
 
 use fourbar::analysis::assembly::Options;
 use fourbar_testing::robot::{FAMILIES, STARTS, compare};
@@ -43,7 +43,7 @@ fn the_pose_taken_is_never_much_further_than_the_best_of_many_random_starts() {
     assert!(wrong.is_empty(), "{} of {robots}:\n{}", wrong.len(), wrong.join("\n"));
 }
 
-/// Robots on which the walk from the drawing leads to a pose well beyond the nearest one.
+/// Robots for which the search from the drawn pose ends well beyond the nearest solution.
 #[test]
 fn a_nearer_pose_than_the_first_is_taken_and_told() {
     for seed in [877, 1365] {

@@ -1,4 +1,4 @@
-//! Newton's iteration of the implicit formulations: its matrix and its stopping rule as they are asked for.
+//! Newton's iteration of the implicit formulations: the requested matrix and stopping rule.
 
 use fourbar::analysis::assembly::assemble;
 use fourbar::integrator::Method;
@@ -32,13 +32,13 @@ fn refused(model: &Model, study: &Study) -> Diagnostic {
     }
 }
 
-/// Largest difference of two runs in places of bodies.
+/// Largest difference of two runs in positions of bodies.
 fn apart(a: &Trajectory, b: &Trajectory) -> f64 {
     let places = a.columns.iter().enumerate().filter(|(_, c)| c.name.contains(".r."));
     places.flat_map(|(k, _)| a.values[k].iter().zip(&b.values[k]).map(|(x, y)| (x - y).abs()).collect::<Vec<_>>()).fold(0.0, f64::max)
 }
 
-/// The same motion with every matrix; the exact one is taken in every step where it is asked for, never where only the other is.
+/// The same motion with every matrix; the exact one is used in every step if requested, and never if only the other is allowed.
 #[test]
 fn the_matrix_is_the_one_asked_for_and_the_motion_the_same() {
     for name in ["ra_double_pendulum", "dca_five_bar", "ra_four_link"] {
@@ -70,7 +70,7 @@ study: {t_end: 0.1}
         let (_, report) = run(&model, &with(&model, "backward-euler", 1e-2, 0.1, &[("matrix", matrix)]));
         work(&report, "newton_iterations")
     };
-    // The step is divided until the other matrix does.
+    // The step is divided until the other matrix converges.
     let (schur, exact) = (iterations("schur"), iterations("exact"));
     assert!(exact < 50.0 && schur > 5.0 * exact, "{schur} {exact}");
     assert!(iterations("auto") < 5.0 * exact);
@@ -97,7 +97,7 @@ fn the_norm_of_the_paper_bounds_accelerations() {
         let s = step(Norm::Acceleration(Some(theta)), 0.0);
         let error = |a: &[fourbar::Pose], b: &[fourbar::Pose]| a.iter().zip(b).fold(0.0_f64, |m, (a, b)| m.max((a.r - b.r).amax()));
         let wrong = error(&s.memory.q, &truth.memory.q);
-        // The correction that was below Theta has been made: what is left is smaller by the rate of convergence.
+        // The correction below Theta has been applied: the remaining error is smaller by the rate of convergence.
         assert!(wrong <= theta * h * h, "{theta}: {wrong:e}");
         let speed = s.memory.velocities().iter().zip(truth.memory.velocities()).fold(0.0_f64, |m, (a, b)| m.max((a.v - b.v).amax()));
         assert!(speed <= theta * h, "{theta}: {speed:e}");

@@ -1,5 +1,5 @@
 //! Radau IIA in absolute and in joint coordinates: its order, its errors against references and against Taylor series, stiff forces,
-//! redundant rows, states, rolling, runs in two parts; and how stiff forces are found out.
+//! redundant rows, states, rolling, runs in two parts; and the detection of stiff forces.
 
 use fourbar::random::Random;
 use fourbar::study::Study;
@@ -15,7 +15,7 @@ fn by(model: &Model, formulation: &str, integrator: &str) -> Study {
 /// Absolute and joint coordinates.
 const BOTH: [&str; 2] = ["ra", "grcr"];
 
-/// What a column shows, and whether it does.
+/// Kind of a column, and its test by name.
 type Kind = (&'static str, fn(&str) -> bool);
 
 fn is_position(c: &str) -> bool {
@@ -72,7 +72,7 @@ fn fixed_steps_show_the_fifth_order_in_positions_velocities_and_reactions() {
 
 #[test]
 fn errors_follow_the_tolerance() {
-    // Stiff; redundant; redundant rows that change as it turns; unstable; states and inputs; a fast spin; a motor that prescribes.
+    // Stiff; redundant; redundant rows that change during rotation; unstable; states and inputs; a fast spin; a prescribed motor.
     let cases = [
         ("a05_flyball_governor", 2.0),
         ("a04_bricard", 2.0),
@@ -127,7 +127,7 @@ fn singular_positions_of_the_ladder_are_passed_on_the_right_branch() {
     let ladder = model("a02_n_fourbar_N2");
     let absolute = errors(&ladder, "ra", 10.0, &[1e-4, 1e-6, 1e-8, 1e-9]);
     println!("{absolute:?}");
-    // The motion is sensitive at the passages: a disturbance grows by some hundred.
+    // The motion is sensitive at the passages: a disturbance grows by a factor of some hundred.
     assert!(absolute[0] < 0.05 && absolute[1] < 5e-4 && absolute[2] < 5e-6 && absolute[3] < 1e-6, "{absolute:?}");
     let tolerances = [1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 1e-10];
     let joint = errors(&ladder, "grcr", 10.0, &tolerances);
@@ -179,8 +179,8 @@ fn drawn_mechanisms_move_as_with_an_explicit_method() {
     assert!(compared > 30);
 }
 
-/// Bodies on one shaft in any direction, which turn and slide along it at constant speed: the first on a cylindrical joint, the others on
-/// hinges about the same axis.
+/// Bodies on one shaft of random direction, rotating and sliding at constant speed: the first on a cylindrical joint, the others on hinges
+/// about the same axis.
 fn shaft(seed: u64) -> (Model, [f64; 2]) {
     let mut numbers = Random(seed);
     let mut random = move || numbers.number();
@@ -214,7 +214,7 @@ fn steady_screw_motions_take_few_steps_and_are_exact() {
         let steps = report.work.iter().find(|w| w.0 == "steps").map_or(f64::NAN, |w| w.1);
         let turns = (20.0 * spin / std::f64::consts::TAU).abs();
         println!("seed {seed}: {steps} steps in {turns:.0} turns");
-        // In world axes the circles would take about a hundred steps a turn at this tolerance.
+        // In world axes the circles would take about a hundred steps per turn at this tolerance.
         assert!(steps < 60.0 + 15.0 * turns, "seed {seed}: {steps} steps in {turns:.0} turns");
         for (column, speed) in [("j0.angle", spin), ("j0.distance", slide)] {
             let (times, values) = (t.column("t").expect("there"), t.column(column).expect("there"));
@@ -226,7 +226,7 @@ fn steady_screw_motions_take_few_steps_and_are_exact() {
 
 #[test]
 fn the_work_of_drives_keeps_its_tolerance_where_the_motion_is_prescribed() {
-    // Nothing but the work limits steps here: the motion is that of the drive.
+    // Only the accuracy of the work limits steps here: the motion is prescribed by the drive.
     for seed in 0..12u64 {
         let mut numbers = Random(seed);
         let mut random = move || 0.5 + 0.5 * numbers.number();
@@ -259,7 +259,7 @@ fn runs_in_two_parts_are_the_same_to_the_bit() {
     }
 }
 
-/// An engine block on four bushings of stiffness `k` with a damping ratio, shaken by a force that turns.
+/// An engine block on four bushings of stiffness `k` with a damping ratio, shaken by a rotating force.
 fn engine(k: f64, ratio: f64) -> Model {
     let damping = 2.0 * ratio * (k * 120.0 / 4.0).sqrt();
     let mut text = String::from(
@@ -282,7 +282,7 @@ fn an_explicit_method_that_crawls_gives_way_and_says_so() {
         assert_eq!(report.integrator, "radau", "{ratio}: {:?}", report.notes);
         assert!(report.notes.iter().any(|n| n.contains("stiff for dop853") && n.contains("with radau")), "{ratio}: {:?}", report.notes);
         assert!(report.warnings.is_empty(), "{ratio}: {:?}", report.warnings);
-        // A named explicit method stays, gives the same motion and warns.
+        // An explicit method given by name is kept, gives the same motion and warns.
         let (named, report) = run(&stiff, &Study { tol: Some(1e-6), ..by(&stiff, "lie", "dop853") });
         assert!(report.warnings.iter().any(|w| w.code.0 == "W235"), "{ratio}: {:?}", report.warnings);
         let d = difference(&t, &named, is_position);

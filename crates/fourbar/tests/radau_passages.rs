@@ -1,4 +1,4 @@
-//! Radau IIA through singular positions: parallelogram linkages drawn at random, whose motion is that of one crank, and linkages that fold.
+//! Radau IIA through singular positions: random parallelogram linkages, whose motion is that of one crank, and linkages that fold.
 
 use fourbar::study::Study;
 use fourbar::{Model, Trajectory};
@@ -32,7 +32,7 @@ fn file(bodies: &str, joints: &str, start: &str) -> String {
     )
 }
 
-/// Parallel cranks of length `r`, tied by rods from one to the next or by a plate on three of them.
+/// Parallel cranks of length `r`, connected by rods from one to the next or by a plate on three of them.
 struct Parallel {
     text: String,
     r: f64,
@@ -88,7 +88,7 @@ impl Parallel {
         Self { text: file(&bodies, &joints, ""), r, angle, speed, falls: GRAVITY * moment / inertia }
     }
 
-    /// The angle of all cranks at some times, by the classical method with small steps, from a start that is off by so much.
+    /// The angle of all cranks at some times, by the classical method with small steps, from a start disturbed by `off`.
     fn angles(&self, times: &[f64], off: f64) -> Vec<f64> {
         let f = |x: [f64; 2]| [x[1], -self.falls * x[0].cos()];
         let (mut t, mut x) = (0.0, [self.angle + off, self.speed + off]);
@@ -119,7 +119,7 @@ fn with(model: &Model, formulation: &str, tol: f64) -> Study {
 #[test]
 fn drawn_parallelograms_move_as_one_crank_through_their_singular_positions() {
     let (mut passages, mut worst) = (0, 0.0_f64);
-    // In absolute coordinates Newton may end right at a singular position at tight tolerances, by rounding; it says so.
+    // In absolute coordinates at tight tolerances, Newton may fail exactly at a singular position because of rounding; this is reported.
     let mut given_up = Vec::new();
     for seed in 1..=16 {
         let drawn = Parallel::draw(seed);
@@ -147,7 +147,7 @@ fn drawn_parallelograms_move_as_one_crank_through_their_singular_positions() {
                     let (dx, dy) = (x[k] - px - 0.5 * drawn.r * a.cos(), y[k] - py - 0.5 * drawn.r * a.sin());
                     m.max(2.0 * dx.hypot(dy))
                 });
-                // Rounding is felt at the passages.
+                // Rounding is amplified at the passages.
                 let allowed = 100.0 * tol * growth + 3e-7;
                 assert!(error < allowed, "seed {seed}, {formulation} at {tol:e}: {error:.1e} m, growth {growth:.1}\n{}", drawn.text);
                 worst = worst.max((error - 3e-7) / (tol * growth));

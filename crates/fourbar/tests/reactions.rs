@@ -44,7 +44,7 @@ fn all_formulations_choose_the_same_reactions() {
         let ra = first(&model, &start, "ra");
         for other in ["rp", "reps", "so3xr3", "se3", "lie", "dca", "grcr", "natural"] {
             let d = difference(model.length, &ra, &first(&model, &start, other));
-            // Accelerations of the formulations agree to their solves, 1e-9 at worst, which masses turn into forces.
+            // Accelerations of the formulations agree to the accuracy of their solves, 1e-9 at worst; masses convert this into forces.
             assert!(d < 1e-8, "{name}: {other} differs from ra by {d:.1e}");
         }
     }
@@ -74,7 +74,7 @@ fn the_choice_is_the_smallest_in_forces_and_torques_over_the_characteristic_leng
         let null = fourbar_math::dense::rank(&A.transpose(), 1e-8).null;
         assert!(null.ncols() > 0);
         let ours = first(&model, &start, "ra");
-        // Drives count by their efforts; rows of the self-stresses are their own.
+        // Self-stresses in components of the reactions; none of them loads a drive.
         let mut columns = Vec::new();
         for z in null.column_iter() {
             let lambda: Vec<f64> = z.iter().zip(&norms).map(|(z, n)| z / n.sqrt()).collect();
@@ -91,7 +91,7 @@ fn the_choice_is_the_smallest_in_forces_and_torques_over_the_characteristic_leng
     }
 }
 
-/// Along the motion too, where poses differ by the tolerances of the runs.
+/// Also along the motion, where poses differ by the tolerances of the runs.
 #[test]
 fn the_choice_stays_the_same_along_the_motion() {
     for name in ["bennett", "fourbar_3d"] {

@@ -1,4 +1,4 @@
-//! Redundant constraints and singular positions: the normal case.
+//! Redundant constraints and singular positions.
 #![allow(non_snake_case)]
 
 use fourbar::Model;
@@ -34,11 +34,11 @@ fn mobility_and_rank_of_known_mechanisms() {
 
 #[test]
 fn a_singular_start_does_not_mislead() {
-    // The ladder drawn flat: two more motions at that pose than anywhere near it.
+    // The ladder drawn flat: two more instantaneous motions at that pose than nearby.
     let text = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../models/a02_n_fourbar_N2.yaml")).expect("shipped");
     let upright = parse(&text);
     let mut start = assemble(&upright).expect("assembles").configuration;
-    // Turn every crank by a quarter and bring the couplers down.
+    // Turn every crank by a quarter and lower the couplers.
     for (b, body) in upright.bodies.iter().enumerate().skip(1) {
         let q = &mut start.q[b];
         if body.name.starts_with("crank") {
@@ -129,7 +129,7 @@ fn the_ladder_passes_its_singular_positions_on_the_right_branch_at_every_step_si
         let (e, _) = worst(&t, &r, 10.0, tip);
         assert!(e < limit && report.singular.len() == 10, "tol = {tol}: {e:.2e}, {} found", report.singular.len());
     }
-    // Steps held above the tolerance are counted and said; a run without singular positions has none.
+    // Steps accepted above the tolerance are counted and reported; a run without singular positions has none.
     let said = |name: &str| {
         let model = common::model(name);
         run(&model, &Study { formulation: Some("ra".into()), step: None, tol: Some(1e-6), ..Study::of(&model) })
@@ -139,7 +139,7 @@ fn the_ladder_passes_its_singular_positions_on_the_right_branch_at_every_step_si
             .any(|w| w.code.0 == "W232")
     };
     assert!(said(name) && !said("ra_double_pendulum"));
-    // Backward Euler loses energy and would not come over the top again: its first passages count.
+    // Backward Euler loses energy and would not pass the top again: only its first passages count.
     for (integrator, t_end) in [("bdf2", 3.0), ("backward-euler", 1.5)] {
         let (t, _) = run(&model, &Study { step: Some(2.5e-4), t_end, integrator: Some(integrator.into()), ..Study::of(&model) });
         let (e, _) = worst(&t, &r, t_end, tip);
@@ -210,11 +210,11 @@ fn long_steps_do_not_hide_singular_positions() {
         let times: Vec<f64> = report.singular.iter().map(|s| s.time).collect();
         assert_eq!(times.len(), 10, "{formulation} {integrator} {tol:.0e}: {times:?}");
         for (found, exact) in report.singular.iter().zip(&exact.singular) {
-            // rA with this step is a thousandth late in the end.
+            // rA with this step is late by a thousandth at the end.
             assert!((found.time - exact.time).abs() < 5e-3 && found.joints.len() >= 4, "{formulation} {integrator} {tol:.0e}: {times:?}");
         }
     }
-    // A mechanism that meets none is not accused.
+    // A mechanism without singular positions reports none.
     let model = common::model("fourbar_3d");
     let study =
         Study { formulation: Some("lie".into()), integrator: Some("dop853".into()), step: None, tol: Some(1e-6), ..Study::of(&model) };
@@ -236,7 +236,7 @@ fn resuming_continues_the_same_run() {
     }
 }
 
-/// The choice depends on the end of a run, which may be another one when it goes on.
+/// The choice depends on the end time of a run, which may differ in the resumed run.
 #[test]
 fn a_resumed_run_keeps_what_was_chosen() {
     let model = parse(
@@ -261,7 +261,7 @@ study: {t_end: 10, output_step: 1 ms, tol: 1e-4}
     assert_eq!(rest.rows[0][0], 3e-3);
 }
 
-/// Of another mechanism, of another formulation whose states have the same size, or with a step that is gone.
+/// Checkpoints of another mechanism, of another formulation with the same state size, or without a step size.
 #[test]
 fn a_checkpoint_that_does_not_fit_is_refused() {
     let (bricard, five_bar) = (model("a04_bricard"), model("dca_five_bar"));
@@ -282,7 +282,7 @@ fn a_checkpoint_that_does_not_fit_is_refused() {
         let mut r = Stopping::after(3);
         fourbar::study::run_from(&bricard, &with(&bricard, formulation), None, &mut r).unwrap_or_else(|f| panic!("{}", f.diagnostic));
         let mut damaged: serde_json::Value = serde_json::from_str(&r.checkpoint).expect("JSON");
-        // Methods for first-order systems keep it with their way.
+        // Methods for first-order systems store it in their track.
         let motion = &mut damaged["engine"]["motion"];
         let of = if motion["track"].is_object() { &mut motion["track"] } else { motion };
         of["h"] = serde_json::Value::Null;

@@ -11,7 +11,7 @@ fn kinematics_of_the_driven_mechanisms() {
         let (trajectory, report) = run(&model, &Study::of(&model));
         let (d, count) = worst(&trajectory, &reference(name), 3.0, |c| c != "tau_driver");
         assert!(count > 300 && d < 1e-9, "{name}: {d:.2e} over {count} values");
-        // The torque of the reference carries the accuracy of its own linear algebra, about 1e-12 of its size (1e3 N m).
+        // The torque of the reference is accurate to its linear algebra, about 1e-12 of its size (1e3 N m).
         let (d, count) = worst(&trajectory, &reference(name), 3.0, |c| c == "tau_driver");
         assert!(count > 30 && d < 1e-8, "{name} torque: {d:.2e}");
         let mean = report.work.iter().find(|w| w.0 == "mean_newton_iterations").expect("counted").1;
@@ -21,8 +21,8 @@ fn kinematics_of_the_driven_mechanisms() {
 
 /// Name, step, end of the comparison, and the tolerance that the extrapolated result must meet.
 ///
-/// A second-order method with step h and h/2 gives by extrapolation an error of order h^3 to h^4; the steps are chosen
-/// so that it lies below 1e-6. Chaotic and fast-spinning models are compared over the span in which that is meaningful.
+/// A second-order method with step h and h/2 gives by extrapolation an error of order h^3 to h^4; the steps are chosen so that it is below
+/// 1e-6. Chaotic and fast-spinning models are compared over the span in which that is meaningful.
 const DYNAMICS: &[(&str, f64, f64, f64)] = &[
     ("ra_double_pendulum", 5e-4, 5.0, 1e-6),
     ("ra_double_pendulum_exact_inertia", 5e-4, 5.0, 1e-6),
@@ -71,7 +71,7 @@ fn dynamics_reach_the_references_by_refining() {
     assert!(bad.is_empty(), "{}\nall:\n{}", bad.join("\n"), lines.join("\n"));
 }
 
-/// The stiff governor: dampers with time constants of 1e-4 s are carried by the exact matrix at steps far above them.
+/// The stiff governor: with the exact matrix, steps are far larger than the damper time constants of 1e-4 s.
 #[test]
 fn the_stiff_governor_reaches_its_reference() {
     let name = "a05_flyball_governor";

@@ -1,5 +1,5 @@
-//! Events whose expressions are at zero for a while, that wait for each other, and that switch what cannot be switched; bodies that slide and
-//! turn until they stop. Against closed forms and laws.
+//! Events whose expressions stay at zero for a while, that wait for each other, or whose actions are impossible; bodies that slide and
+//! rotate until they stop. Against closed forms and laws.
 
 use crate::contact::codes;
 use fourbar::events::Kind;
@@ -21,7 +21,7 @@ fn last(rows: &Trajectory, column: &str) -> f64 {
     *rows.column(column).unwrap_or_else(|| panic!("{column}")).last().expect("rows")
 }
 
-/// A cart of two kilograms that starts with 1 m/s; `joint` joins its joint.
+/// A cart of two kilograms that starts with 1 m/s; `joint` is added to its joint.
 fn cart(joint: &str, sections: &str) -> String {
     format!(
         "
@@ -40,7 +40,7 @@ fn times(report: &Report, name: &str) -> Vec<f64> {
 #[test]
 fn an_expression_that_rests_at_zero_does_not_pass_it() {
     let pushed = "forces: {p: {type: actuator, joint: j, effort: 'if(t < 2, 1, -1)'}}";
-    // It rests on its limit and goes back: its speed comes down to zero, rests there, and falls.
+    // It rests on its limit and returns: its speed falls to zero, stays there, and becomes negative.
     for (direction, expected) in [("rising", 0), ("falling", 1), ("any", 1)] {
         let events =
             format!("inputs: {{u: {{default: 0}}}}\nevents: {{e: {{when: j.speed, direction: {direction}, do: [{{set: {{u: u + 1}}}}]}}}}");
@@ -49,13 +49,13 @@ fn an_expression_that_rests_at_zero_does_not_pass_it() {
             let (report, rows) = run(&model, f);
             let found = times(&report, "e");
             assert_eq!(found.len(), expected, "{f}, {direction}: {found:?}");
-            // It arrives where t + t^2/4 = 1, and goes back with half a metre per second squared from t = 2 on.
+            // It arrives at t + t^2/4 = 1, and returns with half a metre per second squared from t = 2 on.
             let arrives = 8.0_f64.sqrt() - 2.0;
             assert!(found.iter().all(|t| (t - arrives).abs() < 1e-4), "{f}, {direction}: {found:?}");
             assert!((last(&rows, "j.distance") - 0.75).abs() < 1e-4, "{f}: {}", last(&rows, "j.distance"));
         }
     }
-    // A pendulum hangs still until it is pushed to the other side; a state that never changes.
+    // A pendulum hangs at rest until it is pushed to the other side; a state that never changes.
     let hangs = parse(
         "
 fourbar: 1
@@ -159,8 +159,8 @@ fn what_cannot_be_switched_is_refused_by_name() {
     );
 }
 
-/// A box that slides and turns on a rough plane stops as a whole, also where it turns about one of its corners on the way, and its friction
-/// never drives it.
+/// A box that slides and turns on a rough plane stops as a whole, even if it rotates about one of its corners before, and friction never
+/// accelerates it.
 #[test]
 fn boxes_that_slide_and_turn_come_to_rest() {
     let mut random = Random(20_261_118);
@@ -189,7 +189,7 @@ study: {{analysis: dynamics, t_end: 2, output_step: 0.01, tol: 1e-8}}"
             assert!(last(&rows, "energy.kinetic") < 1e-9 * kinetic[0], "{case}, {f}: {}", last(&rows, "energy.kinetic"));
             ends.push(["b.r.x", "b.r.z", "b.p.2"].map(|c| last(&rows, c)));
         }
-        // Normal forces at four corners are not unique, but every formulation shares them out alike.
+        // Normal forces at four corners are not unique, but every formulation distributes them equally.
         for end in &ends {
             let apart = end.iter().zip(&ends[0]).map(|(x, y)| (x - y).abs()).fold(0.0, f64::max);
             assert!(apart < 1e-6, "{case}: {ends:?}");

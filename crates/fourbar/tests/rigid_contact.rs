@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 const G: f64 = 9.81;
 
-/// Formulations with their integrators of high order.
+/// Formulations with their high-order integrators.
 const HIGH: [(&str, &str); 5] = [("grcr", "dop853"), ("so3xr3", "dop853"), ("se3", "dop853"), ("lie", "dop853"), ("dca", "dop853")];
 /// Implicit ones.
 const IMPLICIT: [(&str, &str); 2] = [("ra", "radau"), ("grcr", "radau")];
@@ -57,7 +57,7 @@ fn close(a: f64, b: f64, tol: f64, what: &str) {
     assert!((a - b).abs() <= tol, "{what}: {a} instead of {b}, off by {:.2e}", a - b);
 }
 
-/// Energy, with what was lost at events and without what was worked, stays; and nothing is gained at an event.
+/// Energy plus losses at events minus work is constant; and no event creates energy.
 fn balanced(ran: &Ran, tol: f64, what: &str) {
     let (total, work, lost) = (ran.column("energy.total"), ran.column("energy.work"), ran.column("energy.lost"));
     let size = ran.column("energy.kinetic").iter().fold(0.0_f64, |m, x| m.max(*x));
@@ -81,7 +81,7 @@ fn number(s: &str) -> f64 {
     s.parse().expect("a number")
 }
 
-/// A ball that slides rolls from `2 v/(7 mu g)` on, with five sevenths of its speed.
+/// A sliding ball rolls after `2 v/(7 mu g)`, with five sevenths of its speed.
 #[test]
 fn a_sliding_ball_comes_to_roll() {
     let model = parse(
@@ -116,7 +116,7 @@ study: {t_end: 1.0, output_step: 0.05}
             close(ran.last("floor.normal"), G, 1e-8, &what);
             close(ran.last("floor.gap"), 0.0, 1e-12, &what);
             assert_eq!((ran.column("floor.state")[0], ran.last("floor.state")), (1.0, 2.0));
-            // Friction on the second body, the ground, goes along with the slip.
+            // Friction on the second body, the ground, has the direction of the slip.
             close(ran.column("floor.tangential.x")[0], 0.2 * G, 1e-8, &what);
             close(ran.last("floor.tangential.x"), 0.0, 1e-8, &what);
             balanced(&ran, 1e-8, &what);
@@ -147,7 +147,7 @@ study: {t_end: 0.4, output_step: 0.05}
     }
 }
 
-/// A ball with side spin in space: a parabola, then a straight line; spin about the normal stays.
+/// A ball with side spin in space: a parabola, then a straight line; the spin about the normal is kept.
 #[test]
 fn a_billiard_ball_curves_and_rolls() {
     let model = parse(
@@ -193,7 +193,7 @@ study: {t_end: 1.0, output_step: 0.05}
     }
 }
 
-/// A block on two corners slides `v^2/(2 mu g)` far and stays there; the front carries more.
+/// A block on two corners slides a distance of `v^2/(2 mu g)` and stops; the front corner carries more.
 #[test]
 fn a_sliding_block_stops_and_stays() {
     let (mu, v, h, l) = (0.3, 1.0, 0.1, 0.2);
@@ -225,7 +225,7 @@ study: {{t_end: 1.0, output_step: 0.05}}
     }
 }
 
-/// A block on an incline stays where `tan(alpha) < mu` and slides with `g (sin - mu cos)` where it is larger.
+/// A block on an incline stays at rest if `tan(alpha) < mu`, otherwise it slides with `g (sin - mu cos)`.
 #[test]
 fn a_block_on_an_incline_stays_or_slides() {
     let mut random = drawn(31);
@@ -258,8 +258,8 @@ study: {{t_end: 1.0, output_step: 0.5}}
     }
 }
 
-/// A block that is pulled harder and harder breaks away at the static coefficient and slides with the other one; thrown up an incline it stops and
-/// slides back where that is steep.
+/// A block under a growing pull breaks away at the static coefficient and slides with the other one; thrown up an incline it stops, and
+/// slides back if the incline is steep.
 #[test]
 fn blocks_break_away_and_turn_round() {
     let pulled = parse(
@@ -309,7 +309,7 @@ study: {{t_end: 1.0, output_step: 0.5}}
     }
 }
 
-/// A block on a cart that may roll: both have one speed from `v/(mu g (1 + m/M))` on. The plane moves with a body.
+/// A block on a cart that may roll: both have the same speed after `v/(mu g (1 + m/M))`. The plane moves with a body.
 #[test]
 fn a_block_takes_its_cart_along() {
     let (mu, m, big, v) = (0.25, 1.0, 3.0, 2.0);
@@ -342,7 +342,7 @@ study: {{t_end: 1.0, output_step: 0.1}}
     }
 }
 
-/// A ball that meets the floor with spin: Poisson's law. Where it slides all through the impact friction is `mu` times the impulse, where it does not
+/// A ball that hits the floor with spin: Poisson's law. If it slides during the whole impact, friction is `mu` times the impulse; otherwise
 /// the slip ends.
 #[allow(non_snake_case)]
 #[test]
@@ -362,7 +362,7 @@ study: {{t_end: 0.6, output_step: 0.1}}
             h + 0.1
         ));
         let down = (2.0 * G * h).sqrt();
-        // Slip of the lowest point, and what ends it.
+        // Slip of the lowest point, and the friction impulse.
         let slip = nalgebra::Vector2::new(1.0 + 0.1 * spin, 0.5);
         let bound = mu * (1.0 + e) * down;
         let P = if 2.0 / 7.0 * slip.norm() <= mu * down { -slip * (2.0 / 7.0) } else { -slip.normalize() * bound };
@@ -390,8 +390,8 @@ study: {{t_end: 0.6, output_step: 0.1}}
     }
 }
 
-/// A square plate that spins on its four corners stops after `J omega/(mu m g r)`: every corner slides square to its arm, and the direction turns with
-/// the plate. Four places in space carry more than three are needed for, which is said.
+/// A square plate that spins on its four corners stops after `J omega/(mu m g r)`: every corner slides perpendicular to its arm, and the
+/// direction rotates with the plate. Four contacts in space are one more than needed, which is reported.
 #[allow(non_snake_case)]
 #[test]
 fn a_spinning_plate_stops() {
@@ -422,7 +422,7 @@ study: {{t_end: 1.2, output_step: 0.1}}
     }
 }
 
-/// The rod of Painleve: how many accelerations fit, against the table of the closed form.
+/// The rod of Painleve: the number of possible accelerations, against the table of the closed form.
 #[allow(non_snake_case)]
 #[test]
 fn a_rod_that_jams_is_told() {
@@ -470,7 +470,7 @@ study: {{t_end: 1e-3, output_step: 1e-3}}
     assert_eq!(met, [1, 14, 1]);
 }
 
-/// A round cam under a flat follower that lifts off and lands in every turn: as a contact, and as a plane that a point may leave.
+/// A round cam under a flat follower that lifts off and lands in every turn: as a contact, and as a limited point-on-plane joint.
 const CAM: &str = "
 fourbar: 1
 gravity: [0, -9.81, 0]
@@ -520,7 +520,7 @@ fn a_follower_lifts_off_its_cam_and_lands() {
                 close(own.t, number(&row[0]), allowed, &what);
                 if own.kind == Kind::Impact {
                     close(own.speed[0], number(&row[4]), near, &what);
-                    // What it takes of the motion against the cam, which its drive leads on.
+                    // Its loss in the motion relative to the cam, whose drive keeps its speed.
                     close(0.5 * own.impulse * own.speed[0].abs(), number(&row[3]), near, &what);
                 }
             }
@@ -536,7 +536,7 @@ fn a_follower_lifts_off_its_cam_and_lands() {
     }
 }
 
-/// Right after a lift the gap is of third order in time, as the error of a method of second order is: nothing touches there all the same.
+/// Just after lift-off the gap is of third order in time, like the error of a second-order method: there must be no new contact.
 #[test]
 fn a_follower_lifts_off_once_in_methods_of_second_order() {
     let events = table("n07_cam_follower.events.csv").1;
@@ -560,14 +560,14 @@ fn a_follower_lifts_off_once_in_methods_of_second_order() {
     }
 }
 
-/// The woodpecker that pecks its way down a pole, in the linear model that was published: a sleeve that tilts by an angle and slides down, and a bird
-/// on a spring. What is linear in the two angles there is a slide coupled to a wheel here, with masses that add up to the published matrix. Three
-/// places with friction 0.3 impact, slide, stick, break away and part; the reference starts at 0.07 s, where all are open.
+/// The toy woodpecker on a pole in its published linear model: a sleeve that tilts and slides down, and a bird on a spring. Terms linear in
+/// the two angles are represented by a slide coupled to a wheel, with masses that give the published matrix. Three places with friction 0.3
+/// impact, slide, stick, break away and separate; the reference starts at 0.07 s, where all are open.
 fn woodpecker(start: &[f64]) -> String {
     let (m, j, mass, inertia, c) = (0.0003, 5e-9, 0.0045, 7e-7, 0.0056);
     let [r0, r, h, l, lg, hs, ls] = [0.0025, 0.0031, 0.0058, 0.010, 0.015, 0.02, 0.0201];
     let &[tilt, nod, vy, w, ws] = start else { panic!("five numbers") };
-    // Weights of the edge and the beak, and an arm of the bird that leaves all others positive.
+    // Masses of the edge and the beak, and an arm of the bird for which all other masses are positive.
     let (edge, beak, arm): (f64, f64, f64) = (1e-4, 1e-4, 0.018);
     let bird = (mass * lg - beak * (lg - ls)) / arm;
     let upper = (mass * l - edge * r) / l;
@@ -662,8 +662,8 @@ fn a_woodpecker_pecks_its_way_down() {
     }
 }
 
-/// An arm that drags on a belt while its hinge rises: it stands up until friction jams it, where `tan` of its slope is the friction. That is told where
-/// it happens, in whatever method, and nothing is made up behind it.
+/// An arm that drags on a belt while its hinge rises: it rises until friction jams it, where `tan` of its slope is one over the friction
+/// coefficient. Every method reports this at its time, and no results follow.
 #[test]
 fn an_arm_that_comes_to_jam_while_it_slides_is_told() {
     let mut random = drawn(53);
@@ -691,7 +691,7 @@ study: {{analysis: dynamics, t_end: 2, output_step: 0.01}}
             omega = -rise / 0.6,
             vx = -0.4 * rise / 0.6,
         ));
-        // The hinge is where the arm's height over its reach is one over the friction.
+        // At jamming, the height of the arm over its reach is one over the friction coefficient.
         let height = 1.0 / f64::hypot(1.0, mu);
         let truth = (height - 0.8) / rise;
         for method in HIGH.into_iter().chain([("lie", "dopri5"), ("grcr", "dopri5")]) {
@@ -704,7 +704,7 @@ study: {{analysis: dynamics, t_end: 2, output_step: 0.01}}
     }
 }
 
-/// A source of numbers that has left its seed behind.
+/// A random generator with its first numbers discarded.
 fn drawn(seed: u64) -> Random {
     let mut random = Random(seed);
     (0..20).for_each(|_| {
@@ -739,7 +739,8 @@ fn bodies(random: &mut Random) -> (String, String) {
     (body, format!("{{between: [{sides}, {{plane: {{normal: [0, 1, 0]}}}}], friction: {mu}, restitution: {e}}}"))
 }
 
-/// Things thrown on the floor at random: energy never grows, bodies never overlap, and formulations agree until impacts have parted them.
+/// Bodies thrown on the floor at random: energy never grows, bodies never overlap, and formulations agree until impacts have amplified
+/// differences.
 #[test]
 fn thrown_things_lose_energy_and_formulations_agree() {
     for seed in 0..12 {
@@ -754,7 +755,7 @@ fn thrown_things_lose_energy_and_formulations_agree() {
             let what = format!("seed {seed} {method:?}\n{text}");
             let ran = match try_run(&model, &study_of(&model, method, 1e-10)) {
                 Ok(ran) => ran,
-                // Rigid bodies with much friction may jam; that is told.
+                // Rigid bodies with high friction may jam; this is reported.
                 Err(d) if d.code.0 == "S323" => continue,
                 Err(d) => panic!("{what}: {d}"),
             };
@@ -765,7 +766,7 @@ fn thrown_things_lose_energy_and_formulations_agree() {
         }
         let Some((first, a)) = all.first() else { continue };
         for (name, b) in all.iter().skip(1) {
-            // Events that both tell in the same order; each makes differences larger.
+            // The first events in both runs; each one amplifies differences.
             for (n, (x, y)) in a.events.iter().zip(&b.events).take(4).enumerate() {
                 assert_eq!((x.kind, &x.name), (y.kind, &y.name), "seed {seed}: {first} {name} {n}: {:?} {:?}", a.events, b.events);
                 close(x.t, y.t, 1e-7, &format!("seed {seed}: {first} {name} event {n}"));
@@ -774,7 +775,7 @@ fn thrown_things_lose_energy_and_formulations_agree() {
     }
 }
 
-/// What is kept of a run with closed contacts goes on to the bit.
+/// A saved run with closed contacts continues to the bit.
 #[test]
 fn a_run_with_contacts_goes_on_from_what_was_kept() {
     let mut random = drawn(712);
@@ -796,7 +797,7 @@ fn a_run_with_contacts_goes_on_from_what_was_kept() {
     }
 }
 
-/// What cannot be met as events is refused by name: places that come and go, corners of polygons, natural coordinates.
+/// Contacts that events do not support are rejected by name: varying places, corners of polygons, natural coordinates.
 #[test]
 fn what_events_do_not_carry_is_refused() {
     let code = |contacts: &str, method: (&str, &str)| {

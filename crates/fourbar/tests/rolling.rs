@@ -19,7 +19,7 @@ study: {analysis: dynamics, t_end: 1, output_step: 0.1, step: 1 ms}
     let x = t.column("ball.r.x").expect("x");
     let exact = 0.5 * 5.0 / 7.0 * 9.81 * 25f64.to_radians().sin();
     assert!((x[t.len() - 1] - exact).abs() < 1e-9, "{} against {exact}", x[t.len() - 1]);
-    // It turns by the way over the radius.
+    // Its rotation is the distance over the radius.
     let w = t.column("ball.omega.y").expect("omega");
     let v = t.column("ball.v.x").expect("v");
     for k in 0..t.len() {
@@ -29,8 +29,8 @@ study: {analysis: dynamics, t_end: 1, output_step: 0.1, step: 1 ms}
 
 #[test]
 fn a_sleigh_on_a_slope_does_not_slide_down_but_swings_sideways() {
-    // Knife edge through the centre of mass on a slope, spinning: the blade turns steadily, and the closed form is
-    // a cycloid across the slope: along the slope it returns, x = g sin a sin^2(w t)/(2 w^2), y = g sin a (w t - sin w t cos w t)/(2 w^2).
+    // Knife edge through the centre of mass on a slope, spinning: the blade rotates at constant speed, and the closed form is a cycloid
+    // across the slope: along the slope it returns, x = g sin a sin^2(w t)/(2 w^2), y = g sin a (w t - sin w t cos w t)/(2 w^2).
     let model = parse(
         "
 fourbar: 1
@@ -55,7 +55,7 @@ study: {analysis: dynamics, t_end: 2, output_step: 0.1, step: 0.5 ms}
 
 #[test]
 fn a_leaning_coin_runs_in_a_circle_and_keeps_its_energy() {
-    // A thin disk released leaning and rolling; no friction work, so energy stays, and the contact neither slips nor lifts.
+    // A thin disk released tilted and rolling; without friction work energy is constant, and the contact neither slips nor lifts.
     let model = parse(
         "
 fourbar: 1
@@ -75,7 +75,7 @@ study: {analysis: dynamics, t_end: 2, output_step: 0.05, step: 0.5 ms}
         let worst = t.column(column).expect("errors").iter().copied().fold(0.0, f64::max);
         assert!(worst < 1e-10, "{column}: {worst:.2e}");
     }
-    // It has turned aside from its straight way.
+    // It has deviated from its straight path.
     let y = t.column("coin.r.y").expect("y");
     assert!(y.iter().fold(0.0_f64, |s, y| s.max(y.abs())) > 0.1);
 }

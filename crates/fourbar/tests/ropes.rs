@@ -1,4 +1,4 @@
-//! Ropes over pulleys and belts against closed forms, in every formulation; touches at tight tolerances.
+//! Ropes over pulleys and belts against closed forms, in every formulation; contacts at tight tolerances.
 
 use fourbar::random::Random;
 use fourbar::study::{FORMULATIONS, Study};
@@ -50,7 +50,7 @@ study: {t_end: 0.5, output_step: 0.01}
     }
 }
 
-/// Belts turn wheels by their radii, crossed ones the other way round.
+/// Belts turn wheels in the ratio of their radii, crossed belts in the opposite direction.
 #[test]
 fn belts_turn_wheels_by_their_radii() {
     for (crossed, sign) in [("", 1.0), (", crossed: true", -1.0)] {
@@ -69,13 +69,13 @@ study: {{t_end: 1, output_step: 0.1}}
 "
         ));
         let (t, _) = run(&model, &with(&model, "grcr", None, 1e-10));
-        // The wheel that follows weighs on the first one by its inertia over nine.
+        // The inertia of the driven wheel reflected to the first one is a ninth.
         let angle = 0.5 * 2.0 / (0.1 + 0.4 / 9.0);
         assert!((last(&t, "a.angle") - angle).abs() < 1e-9 && (last(&t, "b.angle") - sign * angle / 3.0).abs() < 1e-9);
     }
 }
 
-/// Touches end steps: the swing on a rope keeps its digits at tight tolerances, in every kind of method.
+/// Steps end at contacts: the swing on a rope remains accurate at tight tolerances with every kind of method.
 #[test]
 fn the_rope_swing_keeps_its_digits() {
     let model = model("rope_swing");
@@ -103,8 +103,8 @@ fn between(random: &mut Random, low: f64, high: f64) -> f64 {
     low + (high - low) * 0.5 * (1.0 + random.number())
 }
 
-/// Ropes over pulleys drawn at random, on the ground and on bodies that swing: formulations agree, energy is kept, and the tension is what the way from
-/// pulley to pulley says.
+/// Ropes over pulleys drawn at random, on the ground and on bodies that swing: formulations agree, energy is kept, and the tension follows
+/// from the path length over the pulleys.
 #[test]
 fn ropes_over_pulleys_drawn_at_random() {
     for seed in 1..=8_u64 {
@@ -136,7 +136,7 @@ study: {{t_end: 0.4, output_step: 0.02}}
 "
             )
         };
-        // The way from pulley to pulley at the start.
+        // The path length over the pulleys at the start.
         let first = parse(&text(1.0));
         let (t, _) = run(&first, &Study { t_end: 1e-6, output_step: 1e-6, ..with(&first, "lie", None, 1e-8) });
         let way = t.column("rope.length").expect("there")[0];

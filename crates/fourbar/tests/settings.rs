@@ -1,4 +1,4 @@
-//! Settings of a study: every option is read by somebody, and none that makes no sense is taken.
+//! Settings of a study: every option is used, and meaningless values are rejected.
 
 use fourbar::study::{Analysis, FORMULATIONS, Study};
 use fourbar::{Diagnostic, Model, Trajectory};
@@ -27,7 +27,7 @@ fn every_option_that_a_formulation_lists_is_read() {
             let step = WITHOUT_ESTIMATE.contains(&integrator).then_some(1e-3);
             let taken = f.options_with(integrator);
             for option in f.options {
-                // Neither a number nor a word that any of them knows.
+                // Neither a number nor a word of any option.
                 let study = with(&model, f.name, &[(option.key, "x")]);
                 let study = Study { integrator: Some(integrator.to_string()), step, ..study };
                 let who = format!("{} {integrator} {}", f.name, option.key);

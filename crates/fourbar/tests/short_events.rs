@@ -1,5 +1,5 @@
-//! What happens between two looks or at the very ends of steps: limits that are passed for an instant, events that come in pairs, switches of time,
-//! stops with friction; drawn, against closed forms.
+//! Events between two samples or exactly at the ends of steps: limits exceeded for an instant, events in pairs, switches in time, stops
+//! with friction; random cases against closed forms.
 
 use fourbar::events::Kind;
 use fourbar::random::Random;
@@ -33,7 +33,7 @@ fn source(seed: u64) -> impl FnMut(f64, f64) -> f64 {
     move |low, high| low + (high - low) * 0.5 * (1.0 + random.number())
 }
 
-/// A mass on a spring that swings with an amplitude of one metre: `extra` joins its joint, `rest` the file.
+/// A mass on a spring that swings with an amplitude of one metre: `extra` is added to its joint, `rest` to the file.
 fn swinging(w: f64, extra: &str, rest: &str, t_end: f64) -> Model {
     let k = w * w;
     parse(&format!(
@@ -48,7 +48,7 @@ study: {{t_end: {t_end:?}, output_step: {:?}}}
     ))
 }
 
-/// An elastic limit just inside the amplitude is hit once in every swing, however short the way beyond it would be.
+/// An elastic limit just inside the amplitude is hit once in every swing, however short the motion beyond it would be.
 #[test]
 fn limits_that_are_passed_for_an_instant_are_hit() {
     let mut draw = source(20_261_119);
@@ -60,7 +60,7 @@ fn limits_that_are_passed_for_an_instant_are_hit() {
         let model = swinging(w, &format!(", limits: {{max: {:?}, restitution: 1}}", 1.0 - depth), "", t_end);
         for f in EXPLICIT {
             for tol in [1e-6, 1e-9] {
-                // What a tolerance leaves of the amplitude must not decide.
+                // The error of the amplitude must not decide.
                 if 30.0 * tol * t_end * w > depth {
                     continue;
                 }
@@ -73,7 +73,7 @@ fn limits_that_are_passed_for_an_instant_are_hit() {
     }
 }
 
-/// Events of the file whose expression crosses zero and comes back at once happen twice in every swing.
+/// Events whose expression crosses zero and returns immediately happen twice in every swing.
 #[test]
 fn events_that_come_in_pairs_happen() {
     let mut draw = source(20_261_120);
@@ -92,7 +92,7 @@ fn events_that_come_in_pairs_happen() {
     }
 }
 
-/// Events and switches that time alone drives are met, however many of them a step would pass.
+/// Events and switches that depend on time alone are found, however many of them a step would pass.
 #[test]
 fn waves_of_time_are_followed() {
     let mut draw = source(20_261_121);
@@ -126,8 +126,8 @@ study: {{t_end: {t_end}, output_step: 0.1}}
     }
 }
 
-/// A law by the absolute value of a speed goes on with the right piece after an impact that ends at rest: what comes next is a fall with a drag that
-/// helps it.
+/// A law with the absolute value of a speed continues with the right piece after an impact that ends at rest: the next motion is a fall
+/// assisted by the drag.
 #[test]
 fn after_an_impact_laws_take_the_piece_that_follows() {
     let mut draw = source(20_261_122);
@@ -164,7 +164,7 @@ study: {{t_end: 0.6, output_step: 0.1}}
     }
 }
 
-/// Forces with a corner or a jump at the very start.
+/// Forces with a corner or a jump exactly at the start.
 #[test]
 fn corners_at_the_start_hinder_nobody() {
     for (law, speed) in [
@@ -192,7 +192,7 @@ study: {{t_end: 0.5, output_step: 0.1}}
     }
 }
 
-/// A block slides onto its stop, with friction that sticks: it rests there, pressed by what friction does not carry.
+/// A block slides onto its stop, with friction that sticks: it rests there, pressed by the force minus the friction.
 #[test]
 fn blocks_rest_on_their_stops_with_friction() {
     let mut draw = source(20_261_123);
@@ -217,7 +217,7 @@ study: {{t_end: 3, output_step: 0.1}}
     }
 }
 
-/// A joint that rests on its limit can be locked there and let go again.
+/// A joint that rests on its limit can be locked there and released again.
 #[test]
 fn joints_at_their_limits_can_be_locked() {
     let model = parse(
@@ -242,7 +242,7 @@ study: {t_end: 2, output_step: 0.02}
     }
 }
 
-/// Actions of one instant follow each other.
+/// Actions at one instant are executed in sequence.
 #[test]
 fn what_was_set_before_is_seen() {
     let rest = "inputs: {u: {}}
@@ -254,7 +254,7 @@ outputs: {shown: u}";
     }
 }
 
-/// Impacts at the times of rows, and at the very end.
+/// Impacts at output times, and at the end of the run.
 #[test]
 fn impacts_at_the_times_of_rows() {
     for (v, t_end) in [(-1.0, 1.0), (-1.0, 2.0), (-0.5, 1.0)] {
@@ -279,7 +279,7 @@ study: {{t_end: {t_end:?}, output_step: 0.1}}
     }
 }
 
-/// A body that rests on its stop under a force has nothing to balance but rounding.
+/// For a body that rests on its stop under a force, the energy balance contains only rounding.
 #[test]
 fn what_is_pressed_at_rest_balances() {
     let model = parse(
@@ -300,7 +300,7 @@ study: {t_end: 1, output_step: 0.1}
     }
 }
 
-/// A smooth pulse in a long rest is met, whatever function makes it.
+/// A smooth pulse in a long rest is found for any function.
 #[test]
 fn pulses_of_any_shape_are_met() {
     let mut draw = source(20_261_124);

@@ -1,4 +1,4 @@
-//! A mechanism in the hand: moved to any later time by every formulation, looked at, put elsewhere, kept and restored.
+//! Interactive simulations: advanced to any later time by every formulation, evaluated, set to another state, saved and restored.
 
 use fourbar::random::Random;
 use fourbar::study::{Analysis, FORMULATIONS, Study};
@@ -32,7 +32,7 @@ fn code(d: Diagnostic) -> String {
     d.code.to_string()
 }
 
-/// Methods of every formulation that choose their steps.
+/// Methods of every formulation with step size control.
 fn methods() -> Vec<(&'static str, &'static str)> {
     let all = FORMULATIONS.iter().flat_map(|f| integrators_of(f).into_iter().map(|i| (f.name, i)));
     all.filter(|(_, i)| !WITHOUT_ESTIMATE.contains(i) && !["heun", "backward-euler", "moreau"].contains(i)).collect()
@@ -52,7 +52,7 @@ fn a_simulation_moves_as_a_run_does_with_every_method() {
         let name = &model.joints[0].name;
         let column = rows.columns.iter().position(|c| c.name == format!("{name}.angle")).expect("there is the angle");
         let (last, angle) = (rows.row(rows.len() - 1)[column], simulation.snapshot().joint(name).expect("there").angle);
-        // Other ends of steps make other errors, each of the tolerance and grown with the motion.
+        // Other step ends give other errors, each of the size of the tolerance and amplified by the motion.
         let allowed = if ["ra", "rp", "reps"].contains(&formulation) { 2e-3 } else { 5e-5 };
         assert!((last - angle).abs() < allowed, "{formulation} {integrator}: {last} and {angle}");
     }
@@ -68,7 +68,7 @@ fn there_is_no_end_with_any_method_and_any_step() {
                     continue;
                 }
                 let what = format!("{} {integrator} {step:?}", f.name);
-                // The end of the study, a hundredth of a second, is passed by far.
+                // The end of the study, a hundredth of a second, is far exceeded.
                 let study = Study { t_end: 0.01, output_step: 0.01, step, ..by(&model, f.name, integrator, 1e-4) };
                 let mut s = Simulation::new(&model, &study).unwrap_or_else(|d| panic!("{what}: {d}"));
                 s.advance(2.0).unwrap_or_else(|d| panic!("{what}: {d}"));
@@ -88,7 +88,7 @@ fn after_a_stop_it_goes_on_from_the_present() {
         for s in [&mut straight, &mut stopped] {
             s.advance(0.1).unwrap_or_else(|d| panic!("{formulation}: {d}"));
         }
-        // Stopped far beyond the time that is asked for next.
+        // Stopped after steps far beyond the time that is requested next.
         let on = stopped.advance_while(5.0, &mut |t| t < 2.0).unwrap_or_else(|d| panic!("{formulation}: {d}"));
         assert!(!on && stopped.t() == 0.1, "{formulation}: {on} at {}", stopped.t());
         for s in [&mut straight, &mut stopped] {
@@ -111,7 +111,7 @@ fn kinematics_is_held_in_the_same_way() {
         let mut other = Simulation::new(&model, &study).expect("it starts");
         other.advance(0.61).expect("it moves");
         assert!(apart(&model, &inside.configuration(), &other.state()) < 1e-12, "{formulation}");
-        // Kept, and continued to the bit.
+        // Saved, and continued to the bit.
         let kept = s.save();
         s.advance(1.9).expect("it moves");
         other.restore(&kept).expect("it fits");
@@ -128,7 +128,7 @@ fn what_is_kept_before_the_first_step_goes_on_to_the_bit_with_every_method() {
         for (model, input) in [(&driven, None), (&held, Some("target"))] {
             let what = format!("{formulation} {integrator} {}", model.title);
             let study = by(model, formulation, integrator, 1e-6);
-            // Some formulations do not take states of one's own.
+            // Some formulations do not support user-defined states.
             let Ok(mut first) = Simulation::new(model, &study) else { continue };
             if let Some(name) = input {
                 let id = first.input(name).expect("there");
@@ -206,7 +206,7 @@ fn a_simulation_goes_to_another_thread_and_steps_as_it_likes() {
             sizes.push(s.step().expect("it steps"));
         }
         let (t, h) = (s.t(), sizes[19]);
-        // Dense output inside the last step is as good as the step.
+        // Dense output inside the last step is as accurate as the step.
         let inside = s.snapshot_at(t - 0.3 * h).expect("inside").instant().configuration();
         (t, sizes, inside)
     });
@@ -217,7 +217,7 @@ fn a_simulation_goes_to_another_thread_and_steps_as_it_likes() {
     assert!(apart(&model, &inside, &other.state()) < 1e-6);
 }
 
-/// Draws a course of events and follows it twice, the second time from a state that was kept on the way: the same to the bit.
+/// Draws a sequence of operations and runs it twice, the second time from a saved intermediate state: identical to the bit.
 #[test]
 fn drawn_courses_are_kept_and_restored_to_the_bit() {
     let seed = 41_700_001;
@@ -268,7 +268,8 @@ fn drawn_courses_are_kept_and_restored_to_the_bit() {
     }
 }
 
-/// Evaluations at the present are those of the mechanism as it is now, and say by the names of the file what the simulation says.
+/// Evaluations at the present time are those of the mechanism in its present mode, and agree with the simulation under the names of the
+/// file.
 #[test]
 fn evaluations_know_what_events_limits_and_friction_have_done() {
     let box_on_a_rail = "
@@ -343,7 +344,7 @@ fn times_that_are_none_are_refused() {
     }
 }
 
-/// A motion in the hand is asked for bit by bit, and changes its method all the same where forces turn out to be stiff.
+/// An interactive simulation advances in small intervals, and still changes its method if forces turn out to be stiff.
 #[test]
 fn stiff_forces_are_found_in_the_hand() {
     let model = Arc::new(model("stiff_beam"));
@@ -355,7 +356,7 @@ fn stiff_forces_are_found_in_the_hand() {
     assert_eq!(s.chosen().integrator, "radau");
 }
 
-/// Rounds between friction and loads go on where they were.
+/// The iteration between friction and loads continues where it stopped.
 #[test]
 fn friction_that_follows_loads_goes_on_to_the_bit() {
     let model = Arc::new(model("stiff_friction"));

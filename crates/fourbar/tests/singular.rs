@@ -1,6 +1,6 @@
-//! Singular positions on the way: a plate on three parallel cranks of thin rods, driven. Whenever the cranks lie along the line of their
-//! pivots all loops lose rank at once, and a branch starts on which cranks turn against each other. The axial inertia of a thin rod makes
-//! rows weak that have nothing to do with it.
+//! Singular positions during the run: a driven plate on three parallel cranks of thin rods. Whenever the cranks lie along the line of their
+//! pivots, all loops lose rank simultaneously, and a branch starts on which cranks rotate in opposite directions. The small axial inertia
+//! of a thin rod weakens unrelated rows.
 
 use fourbar::study::{Analysis, Report, Study};
 use fourbar::trajectory::Trajectory;
@@ -26,22 +26,22 @@ impl Draw {
 /// A plate on cranks that swing through `turns` half turns and a little more.
 struct Plate {
     radius: f64,
-    /// Places of the three pivots along their line, m.
+    /// Positions of the three pivots along their line, m.
     pivots: [f64; 3],
     /// Angle of the cranks against that line at the start.
     start: f64,
-    /// rad/s, either way round.
+    /// Speed, rad/s, in either direction.
     speed: f64,
     /// Radius of the rods, m; and their mass, that of the plate, its radius of gyration.
     thin: f64,
     mass: f64,
     heavy: f64,
     gyration: f64,
-    /// How the whole is turned in space.
+    /// Rotation of the whole mechanism in space.
     turned: Vector3<f64>,
 }
 
-/// The one the fault was seen on.
+/// The plate of the original failure.
 const PLAIN: Plate = Plate {
     radius: 0.2,
     pivots: [0.0, 0.3, 0.7],
@@ -71,7 +71,7 @@ impl Plate {
         }
     }
 
-    /// In space from coordinates in the plane of the mechanism.
+    /// Position in space from coordinates in the plane of the mechanism.
     fn place(&self, x: f64, y: f64) -> Vector3<f64> {
         so3::exp(&self.turned) * Vector3::new(x, y, 0.0)
     }
@@ -126,17 +126,17 @@ impl Plate {
         text + &format!("study: {{t_end: {}, output_step: 0.01}}\n", self.t_end())
     }
 
-    /// Runs it and checks all that is known of it.
+    /// Runs it and checks all known properties.
     fn check(&self, formulation: Option<&str>, output_step: f64) {
         let model = parse(&self.text());
         let analysis = if formulation.is_some() { Analysis::Dynamics } else { Analysis::Kinematics };
-        // Beside a singular position multipliers of second-order steps ring, and with them the work of the motor for a moment, by an amount that
-        // depends on where steps happen to end: at a tight tolerance the balance of energy takes it for an error.
+        // Near a singular position the multipliers of second-order steps oscillate, and with them briefly the work of the motor, by an
+        // amount that depends on the step ends: at a tight tolerance the energy balance counts this as an error.
         let tol = matches!(formulation, Some("ra" | "rp" | "reps")).then_some(1e-5);
         let study = Study { analysis: Some(analysis), formulation: formulation.map(String::from), output_step, tol, ..Study::of(&model) };
         let (trajectory, report): (Trajectory, Report) = run(&model, &study);
         let what = format!("{} every {output_step} s of\n{}", formulation.unwrap_or("kinematics"), self.text());
-        // Second-order steps know their velocities less well.
+        // Velocities of second-order steps are less accurate.
         let within = if matches!(formulation, Some("ra" | "rp" | "reps")) { 1e-4 } else { 1e-5 };
         let times: Vec<f64> = report.singular.iter().map(|s| s.time).collect();
         assert_eq!(times.len(), 3, "{times:?} with {what}");
@@ -144,7 +144,7 @@ impl Plate {
             assert!((found.time - exact).abs() * self.speed.abs() < within, "{times:?}, {:?} with {what}", self.singular());
             assert!(found.joints.len() >= 4, "{:?} with {what}", found.joints);
         }
-        // Cranks that turned against each other would leave the plate a radius away.
+        // If cranks rotated in opposite directions, the plate would be a radius away.
         let [x, y, z, t] = ["plate.r.x", "plate.r.y", "plate.r.z", "t"].map(|c| trajectory.column(c).expect("a column"));
         for k in 0..t.len() {
             let (sin, cos) = self.angle(t[k]).sin_cos();

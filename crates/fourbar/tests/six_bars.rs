@@ -1,9 +1,10 @@
-//! Joint coordinates past dead positions: random planar linkages of one freedom.
+//! Joint coordinates past dead positions: random planar linkages with one degree of freedom.
 //!
-//! Four-bars, slider-cranks, Watt and Stephenson six-bars with any link as frame turn until every choice of dependent coordinates becomes singular
-//! somewhere while the linkage itself does not; and many have a loop whose links almost fit into one line, so that the linkage itself passes
-//! a singular position very closely. Absolute coordinates on the group know no dependents: the distance of a run from them is its error, and
-//! it must fall with the tolerance. `FOURBAR_LINKAGES` is the number of linkages, `FOURBAR_SEED` the first seed.
+//! Four-bars, slider-cranks, Watt and Stephenson six-bars with any link as frame turn until every choice of dependent coordinates becomes
+//! singular somewhere while the linkage itself does not; and many have a loop whose links almost fit into one line, so that the linkage
+//! itself passes a singular position very closely. Absolute coordinates on the group have no dependent coordinates: the difference from
+//! them is the error of a run, which must fall with the tolerance. `FOURBAR_LINKAGES` is the number of linkages, `FOURBAR_SEED` the first
+//! seed.
 #![allow(non_snake_case)]
 
 use fourbar::random::Random;
@@ -14,7 +15,7 @@ use fourbar_testing::common::*;
 use std::fmt::Write;
 use std::time::{Duration, Instant};
 
-/// Name, links, pairs of links that joints tie together, and the joints around a loop of four links.
+/// Name, links, pairs of links connected by joints, and the joints around a loop of four links.
 type Chain = (&'static str, usize, &'static [(usize, usize)], [usize; 4]);
 const CHAINS: [Chain; 3] = [
     ("four-bar", 4, &[(0, 1), (1, 2), (2, 3), (3, 0)], [0, 1, 2, 3]),
@@ -22,7 +23,7 @@ const CHAINS: [Chain; 3] = [
     ("Stephenson six-bar", 6, &[(0, 2), (2, 1), (0, 3), (3, 1), (0, 4), (4, 5), (5, 1)], [0, 1, 3, 2]),
 ];
 
-/// A run that takes longer is given up.
+/// A run that takes longer is abandoned.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 struct Draw(Random);
@@ -49,7 +50,7 @@ fn distance(a: [f64; 2], b: [f64; 2]) -> f64 {
     (a[0] - b[0]).hypot(a[1] - b[1])
 }
 
-/// Corners of a loop of four links that lie in one line but for `miss` in one of the lengths; where they are drawn, the loop is open.
+/// Corners of a loop of four links that would lie in one line except for `miss` in one of the lengths; as drawn, the loop is open.
 fn nearly_flat(d: &mut Draw, miss: f64) -> [[f64; 2]; 4] {
     loop {
         let [a, b, c] = [(); 3].map(|()| d.between(0.4, 1.0));
@@ -75,9 +76,9 @@ fn linkage(seed: u64) -> (String, String) {
     }
     let (chain, links, joints, around) = CHAINS[[0, 1, 1, 2, 2][d.below(5)]];
     let frame = d.below(links);
-    // Sines near a line go with the root of the miss.
+    // Near a line, the sines are proportional to the root of the miss.
     let miss = (d.below(3) != 0).then(|| d.sign() * 10f64.powf(d.between(-6.0, -2.0)));
-    // Where the joints are at the start; those of one link keep apart.
+    // Positions of the joints at the start; those of one link are well separated.
     let points: Vec<[f64; 2]> = loop {
         let mut points: Vec<[f64; 2]> = joints.iter().map(|_| d.point()).collect();
         if let Some(miss) = miss {
@@ -91,7 +92,7 @@ fn linkage(seed: u64) -> (String, String) {
             break points;
         }
     };
-    // Of the others every second has a slider.
+    // Every second of the others has a slider.
     let slider = if miss.is_none() && d.below(2) == 0 { d.below(joints.len()) } else { usize::MAX };
     let what = match (miss, slider < joints.len()) {
         (Some(miss), _) => format!("{chain} that misses a line by {miss:.0e}"),
@@ -128,13 +129,13 @@ fn linkage(seed: u64) -> (String, String) {
     (what, text)
 }
 
-/// A mechanism that failed once.
+/// A mechanism from an earlier failure.
 fn found(name: &str) -> String {
     let path = std::path::PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/data/found").join(format!("{name}.yaml"));
     std::fs::read_to_string(path).expect("a file")
 }
 
-/// Rows of a run, given up after a while.
+/// Rows of a run, which is abandoned after a while.
 struct Patient {
     trajectory: Trajectory,
     began: Instant,
@@ -189,7 +190,7 @@ fn errors_fall_with_the_tolerance_past_dead_positions() {
     let number = |name: &str, default: u64| std::env::var(name).ok().and_then(|n| n.parse().ok()).unwrap_or(default);
     let (first, count) = (number("FOURBAR_SEED", 1), number("FOURBAR_LINKAGES", 20));
     let (mut bad, mut judged) = (Vec::new(), 0);
-    // The error of these was of the size of the linkage at every tolerance once.
+    // Their error was once as large as the linkage at every tolerance.
     let known = ["near_miss_four_bar", "near_miss_watt", "near_miss_stephenson"].map(|name| (0, (name.to_string(), found(name))));
     for (seed, (what, text)) in known.into_iter().chain((first..first + count).map(|seed| (seed, linkage(seed)))) {
         let model = parse(&text);
@@ -205,7 +206,7 @@ fn errors_fall_with_the_tolerance_past_dead_positions() {
             let falls = |e8: f64, e11: f64| e11 <= 1e-9 || e11 <= 0.1 * e8;
             let fine = match &errors {
                 [Ok(e8), Ok(e11)] if falls(*e8, *e11) => true,
-                // What the reference itself does not know is no error: very near misses are asked of another formulation.
+                // Inaccuracy of the reference is not an error: very near misses are compared with another formulation.
                 [Ok(_), Ok(_)] => moved(&model, "natural", "taylor", 1e-12).is_ok_and(|other| {
                     let [e8, e11] = [1e-8, 1e-11].map(|tol| moved(&model, "grcr", integrator, tol).map(|t| difference(&t, &other)));
                     matches!((e8, e11), (Ok(e8), Ok(e11)) if falls(e8, e11))
@@ -222,7 +223,8 @@ fn errors_fall_with_the_tolerance_past_dead_positions() {
     assert!(bad.is_empty() && judged * 10 >= count * 9, "{judged} of {count} judged\n{}", bad.join("\n"));
 }
 
-/// Mechanisms that did not start once: redundant along their whole motion, or with a short arm that makes every choice of dependents weak.
+/// Mechanisms that once did not start: redundant along their whole motion, or with a short arm that makes every choice of dependents
+/// ill-conditioned.
 #[test]
 fn what_did_not_start_moves_as_in_absolute_coordinates() {
     // The last starts at rest in a singular position, and finds its branch from its first rates alone.

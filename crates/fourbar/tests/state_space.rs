@@ -1,5 +1,5 @@
 //! The state-space form of rA, `so3xr3` with `constraints=independent`: independent velocities by a null-space basis of the constraint
-//! Jacobian, against references, against other formulations, and by its own promises.
+//! Jacobian, against references, other formulations, and its stated properties.
 
 use fourbar::random::Random;
 use fourbar::study::{Analysis, Study};
@@ -68,7 +68,7 @@ fn a_long_ladder_passes_its_singular_position() {
     assert!(count > 4 && d < 2e-5, "{count} {d:e}");
 }
 
-/// Positions, velocities and accelerations satisfy the constraints at every output: there is nothing to drift.
+/// Positions, velocities and accelerations satisfy the constraints at every output: no drift is possible.
 #[test]
 fn constraints_hold_to_rounding_over_a_long_run() {
     let model = model("dca_five_bar");
@@ -148,7 +148,7 @@ study: {t_end: 1, output_step: 0.1, analysis: dynamics}
     }
 }
 
-/// Stopped at several rows, with outputs inside steps and across a change of the base.
+/// Stopped at several rows, with outputs inside steps and across a change of the basis.
 #[test]
 fn a_stopped_run_goes_on_to_the_bit() {
     for (name, integrator) in
@@ -162,7 +162,8 @@ fn a_stopped_run_goes_on_to_the_bit() {
     }
 }
 
-/// Rolling leaves more positions than velocities; a singular start has more motions than freedoms; other groups have no such form.
+/// Rolling has more position than velocity freedoms; a singular start has more instantaneous motions than freedoms; other groups do not
+/// support this form.
 #[test]
 fn what_has_no_such_form_is_refused() {
     let bicycle = model("bicycle");

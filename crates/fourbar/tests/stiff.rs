@@ -45,7 +45,7 @@ fn with(name: &str, parameter: &str, value: f64) -> Model {
     loaded.spec.build().unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// How many times larger a disturbance of the start becomes along a motion, at least one.
+/// Factor by which a disturbance of the start grows along a motion, at least one.
 fn growth(model: &Model, t_end: f64, tol: f64, truth: &[Instant]) -> f64 {
     let start = assemble(model).unwrap_or_else(|d| panic!("{d}")).configuration;
     let Some(twin) = Twin::of(model, &start, truth) else { return 1.0 };
@@ -53,7 +53,7 @@ fn growth(model: &Model, t_end: f64, tol: f64, truth: &[Instant]) -> f64 {
     (apart(model, truth, &beside) / twin.size).max(1.0)
 }
 
-/// Errors at tolerances against a truth: within a hundred tolerances, and falling.
+/// Checks errors at several tolerances against an exact solution: within a hundred tolerances, and falling.
 fn within(what: &str, model: &Model, t_end: f64, tolerances: &[f64], truth: &[Instant], growth: f64) {
     let mut last = f64::INFINITY;
     for &tol in tolerances {

@@ -1,4 +1,4 @@
-//! Specifications, settings, states and reports survive JSON: what is read back is what was written, numbers to the bit.
+//! Specifications, settings, states and reports survive JSON: the values read equal those written, numbers to the bit.
 
 use fourbar::study::{self, Report, Study};
 use fourbar::{Configuration, ModelSpec, Simulation, Trajectory};
@@ -22,7 +22,7 @@ fn specifications_come_back() {
         count += 1;
     }
     assert!(count > 150, "{count}");
-    // What is left out has its usual value, and what is no expression is refused.
+    // Omitted values have their defaults, and a text that is not an expression is rejected.
     let small: ModelSpec = serde_json::from_str(r#"{"bodies": [["a", {"mass": 2}]]}"#).expect("a body");
     assert_eq!((small.bodies[0].1.mass, small.study.t_end), (2.0, 1.0));
     let wrong = r#"{"drives": [["m", {"joint": "a", "quantity": "Angle", "value": "2*(x0"}]]}"#;

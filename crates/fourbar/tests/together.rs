@@ -1,4 +1,5 @@
-//! Limits, contacts and friction that change in one instant or hit each other in turns: decided together, and the same in every formulation.
+//! Limits, contacts and friction that change simultaneously or impact alternately: solved together, with the same result in every
+//! formulation.
 
 use fourbar::events::Kind;
 use fourbar::study::{self, Report, Study};
@@ -16,7 +17,7 @@ fn last(rows: &Trajectory, column: &str) -> f64 {
     *rows.column(column).unwrap_or_else(|| panic!("{column}")).last().expect("rows")
 }
 
-/// Total energy with what was lost at events, less work, stays.
+/// Total energy plus losses at events minus work is constant.
 fn balances(rows: &Trajectory, what: &str) {
     let column = |c: &str| rows.column(c).unwrap_or_else(|| panic!("{c}")).to_vec();
     let [total, lost, work] = ["energy.total", "energy.lost", "energy.work"].map(column);
@@ -27,7 +28,7 @@ fn balances(rows: &Trajectory, what: &str) {
     }
 }
 
-/// Friction whose joint comes to rest in the very instant in which the impact of another limit sets it in motion again.
+/// Friction whose joint comes to rest at the instant at which the impact of another limit sets it in motion again.
 const IMPACT_AT_A_REVERSAL: &str = "
 fourbar: 1
 gravity: [0, -9.81, 0]
@@ -71,7 +72,7 @@ events:
 study: {t_end: 0.92, output_step: 0.01}
 ";
 
-/// The reversal of one friction breaks another one loose, whose joint then turns the first one back.
+/// The reversal of one friction makes another one slide, whose joint then reverses the first one.
 const THREE_FRICTIONS: &str = "
 fourbar: 1
 gravity: [0, -9.81, 0]
@@ -95,7 +96,7 @@ forces:
 study: {t_end: 1.44, output_step: 0.01}
 ";
 
-/// Two stops and friction in a loop, which hit each other in turns.
+/// Two stops and friction in a loop, with alternating impacts.
 const STOPS_IN_TURNS: &str = "
 fourbar: 1
 gravity: [0, -9.81, 0]
@@ -119,7 +120,7 @@ study: {t_end: 1.06, output_step: 0.01}
 inputs: {u: {default: 0}}
 ";
 
-/// A stop and a rope, which hit each other in turns.
+/// A stop and a rope, with alternating impacts.
 const ROPE_AND_STOP: &str = "
 fourbar: 1
 gravity: [0, -9.81, 0]
@@ -135,7 +136,7 @@ joints:
 study: {t_end: 1.09, output_step: 0.01}
 ";
 
-/// Events in their order, and where the bodies are at the end.
+/// Events in their order, and final positions of the bodies.
 type Outcome = (Vec<(String, Kind)>, Vec<f64>);
 
 #[test]
@@ -169,8 +170,8 @@ fn what_happens_together_is_decided_together() {
     }
 }
 
-/// A one-way joint holds where it is, also where it engages while something with friction touches: the cart moves as the integral of 2 cos(3 t)
-/// until it would turn back, and rests there until it is pushed again. Meanwhile a ball that slides comes to roll.
+/// A one-way joint holds its position, even if it engages during a contact with friction: the cart moves as the integral of 2 cos(3 t)
+/// until it would reverse, and rests until it is pushed again. Meanwhile a sliding ball starts to roll.
 #[test]
 fn one_way_joints_hold_where_they_are_beside_rough_contacts() {
     let model = parse(
@@ -201,7 +202,7 @@ study: {t_end: 2, output_step: 10 ms}",
     }
 }
 
-/// Blocks with and without restitution, which tip while they slide: they rock to rest, and no energy comes from anywhere.
+/// Blocks with and without restitution, which tip while they slide: they rock to rest, and energy is never created.
 #[test]
 fn blocks_rock_to_rest_with_any_friction() {
     for (b, h, angle, friction, restitution) in [
@@ -270,7 +271,7 @@ fn dragged(inertia: f64, bound: f64, torque: impl Fn(f64) -> f64, end: f64) -> f
     angle
 }
 
-/// A torque that exceeds friction for moments only slips at every one of them, however long everything rests between.
+/// A torque that exceeds friction only briefly causes a slip each time, however long the rest between.
 #[test]
 fn short_slips_between_long_rests_are_met() {
     for [mean, amplitude, pace] in
@@ -301,7 +302,7 @@ study: {{t_end: 3, output_step: 0.01}}"
     }
 }
 
-/// Friction in three places on one motion holds no more in each than its bound, with gravity and without.
+/// Friction at three places of one motion stays within its bound at each, with and without gravity.
 #[test]
 fn shared_friction_stays_within_its_bounds() {
     let text = |gravity: &str| {

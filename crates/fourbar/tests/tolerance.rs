@@ -1,5 +1,5 @@
-//! Tolerances are kept, or refused: errors of whole runs against what was asked for, on shipped models drawn at random and on those on which
-//! step control once broke down.
+//! Tolerances are satisfied or rejected: errors of whole runs against the tolerance, on randomly chosen shipped models and on those for
+//! which step control once failed.
 
 use fourbar::integrator::least_tolerance;
 use fourbar::random::Random;
@@ -10,7 +10,7 @@ use fourbar_testing::tolerance::{Case, methods};
 use std::time::Duration;
 
 const PATIENCE: Duration = Duration::from_secs(60);
-/// Errors may be this many times tolerance and growth.
+/// Allowed ratio of the error to tolerance times growth.
 const ALLOWED: f64 = 100.0;
 
 fn outcome(model: &Model, name: &str, integrator: Option<&str>, tol: Option<f64>, step: Option<f64>) -> Result<&'static str, String> {
@@ -35,9 +35,9 @@ fn methods_of_low_order_refuse_what_they_cannot_keep() {
         for name in ["ra", "rp", "reps"] {
             let run = |tol, step| outcome(&model, name, Some(integrator), tol, step);
             assert_eq!(run(Some(least), None).as_deref(), Ok(integrator), "{name}");
-            // Without a tolerance the usual one, or the least that can be kept.
+            // Without a tolerance: the default, or the smallest attainable one.
             assert_eq!(run(None, None).as_deref(), Ok(integrator), "{name}");
-            // Fixed steps are not concerned.
+            // Fixed steps are not affected.
             assert_eq!(run(Some(1e-12), Some(1e-3)).as_deref(), Ok(integrator), "{name}");
             let refused = run(Some(0.99 * least), None).expect_err("too tight");
             assert!(
@@ -46,13 +46,13 @@ fn methods_of_low_order_refuse_what_they_cannot_keep() {
             );
         }
     }
-    // Where no integrator is named one that keeps the tolerance is taken, if there is one.
+    // Without a named integrator, one that attains the tolerance is chosen, if there is one.
     assert_eq!(outcome(&model, "ra", None, Some(1e-9), None).as_deref(), Ok("radau"));
     assert_eq!(outcome(&model, "ra", None, Some(1e-7), None).as_deref(), Ok("gen-alpha"));
     assert!(outcome(&model, "rp", None, Some(1e-9), None).expect_err("none of its own").starts_with("U307"));
 }
 
-/// Both once died of steps that shrank with the noise of multipliers.
+/// Both models once failed because steps shrank with the noise of multipliers.
 #[test]
 fn steps_do_not_collapse_and_errors_fall_with_the_tolerance() {
     for (model_name, methods) in [
@@ -72,7 +72,7 @@ fn steps_do_not_collapse_and_errors_fall_with_the_tolerance() {
                     .unwrap_or_else(|d| panic!("{model_name} {name} {integrator} {tol:e}: {d}"));
                 println!("{model_name} {name} {integrator} {tol:e}: {:.1e}, ratio {:.1}, {} steps", m.error, m.ratio, m.steps);
                 assert!(m.ratio < ALLOWED, "{model_name} {name} {integrator} {tol:e}: {m:?}");
-                // Errors that are as large as the mechanism say nothing.
+                // Errors as large as the mechanism are not compared.
                 assert!(m.error > 0.5 || m.error < 0.5 * last.0, "{model_name} {name} {integrator} {tol:e}: {m:?} after {last:?}");
                 // Second order: steps grow with the root of the tolerance, not faster.
                 assert!(last.1 == 0.0 || m.steps < 5.0 * last.1, "{model_name} {name} {integrator} {tol:e}: {m:?} after {last:?}");
@@ -88,7 +88,7 @@ fn errors_of_shipped_models_drawn_at_random_are_within_their_tolerance() {
     println!("seed {seed} (set FOURBAR_SEED to draw others)");
     let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
     let mut below = |n: usize| ((0.5 + 0.5 * random.number()) * n as f64) as usize % n;
-    // Beyond the dead points of forty coupled four-bars nothing but chance decides about the branch.
+    // Beyond the dead points of forty coupled four-bars the branch is determined by chance.
     let names: Vec<String> = shipped().into_iter().filter(|n| n != "a02_n_fourbar_N40").collect();
     let all: Vec<_> = methods().filter(|(_, i, _)| *i != "heun").collect();
     let mut measured = 0;
@@ -113,8 +113,8 @@ fn errors_of_shipped_models_drawn_at_random_are_within_their_tolerance() {
     assert!(measured > 5, "{measured}");
 }
 
-/// Rows that are redundant give way in the stages of a step. How they do so must not jump with the pose: it was an error of the motion that
-/// no tolerance lowered.
+/// Redundant rows are compliant in the stages of a step. The compliance must not jump with the pose, which caused an error of the motion at
+/// every tolerance.
 #[test]
 fn redundant_loops_keep_tight_tolerances_in_lie_groups() {
     let seed = std::env::var("FOURBAR_SEED").ok().and_then(|s| s.parse().ok()).unwrap_or(0x33_u64);

@@ -1,4 +1,4 @@
-//! Elimination order, fill and places of blocks.
+//! Elimination order, fill and storage of blocks.
 
 use crate::order::eliminate;
 
@@ -21,10 +21,10 @@ pub struct BlockPattern {
     pub(super) below: Vec<u32>,
     /// Offset of the block of each entry of `below`.
     pub(super) offset: Vec<usize>,
-    /// For each entry `a` of `below`: where the offsets of the blocks (b, a) start in `places`, b from a on among the rows of its column.
+    /// For each entry `a` of `below`: start in `places` of the offsets of the blocks (b, a), for b from a on among the rows of its column.
     pub(super) targets: Vec<u32>,
-    /// Offsets of the diagonal block and of those below it, column by column; behind them what of a column its updates meet, where that is
-    /// not the column from its top.
+    /// Offsets of the diagonal block and of those below it, column by column; then the blocks updated by a column, where these are not
+    /// contiguous from the top of the updated column.
     pub(super) places: Vec<u32>,
     /// Positions of each node's rows in the caller's vector.
     pub(super) caller_row: Vec<usize>,
@@ -97,8 +97,8 @@ impl BlockPattern {
         pattern
     }
 
-    /// Finds the blocks that every column changes. Columns of a clique change the same ones, which are listed once: the lists of a dense
-    /// part would otherwise grow with the third power of its size.
+    /// Finds the blocks that every column changes. Columns of a clique change the same blocks, which are listed once: otherwise the lists
+    /// of a dense part would grow with the cube of its size.
     fn list_targets(&mut self) {
         let n = self.size.len();
         let Self { diagonal, start, below, offset, places, targets, .. } = self;
@@ -110,7 +110,7 @@ impl BlockPattern {
         targets.resize(below.len(), 0);
         for k in (0..n).rev() {
             let range = start[k]..start[k + 1];
-            // Fill is closed under elimination: the next column has all rows of this one, and none in addition if there are no more of them.
+            // Fill is closed under elimination: the next column has all rows of this one, and exactly these if their numbers are equal.
             let alike = below.get(range.start).is_some_and(|&i| !range.is_empty() && i as usize == k + 1)
                 && start[k + 2] - start[k + 1] + 1 == range.len();
             for a in range.clone() {
@@ -126,7 +126,7 @@ impl BlockPattern {
                 }
                 targets[a] = places.len() as u32;
                 places.push(diagonal[column] as u32);
-                // Rows below come in the same order in both columns, and none is missing.
+                // The rows below have the same order in both columns, and none is missing.
                 let mut e = own;
                 for row in rest {
                     while below[e] != *row {
@@ -158,7 +158,7 @@ impl BlockPattern {
         }
     }
 
-    /// Where the block of two coupled nodes is stored, row-major: offset, and whether node `a` gives the rows.
+    /// Storage of the block of two coupled nodes, row-major: offset, and whether its rows are those of node `a`.
     pub fn block(&self, a: usize, b: usize) -> (usize, bool) {
         let (i, j) = (self.position[a], self.position[b]);
         if i >= j { (self.locate(i, j), true) } else { (self.locate(j, i), false) }
@@ -174,7 +174,7 @@ impl BlockPattern {
         self.values
     }
 
-    /// Entries of the lists of blocks that a factorisation goes through, for statements about memory.
+    /// Number of entries of the block lists of a factorisation, for estimates of memory.
     pub fn listed(&self) -> usize {
         self.places.len() + self.targets.len()
     }

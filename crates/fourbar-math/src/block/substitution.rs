@@ -3,7 +3,7 @@
 use super::BlockSolver;
 
 impl BlockSolver {
-    /// Forward substitution of a column: `y = L^-1 y`, and its part of the rows below.
+    /// Forward substitution of a column: `y = L^-1 y`, and its contribution to the rows below.
     pub(super) fn forward<const K: usize>(&mut self, k: usize) {
         let p = &self.pattern;
         let (d, r) = (p.diagonal[k], p.row[k]);
@@ -18,7 +18,7 @@ impl BlockSolver {
             y[j] = s * self.inverse_diagonal[r + j];
         }
         self.x[r..r + K].copy_from_slice(&y);
-        // Blocks of a column lie one behind the other.
+        // The blocks of a column are contiguous.
         let mut values = &self.a[d + K * K..];
         for &i in &p.below[p.start[k]..p.start[k + 1]] {
             let out = &mut self.x[p.row[i as usize]..p.row[i as usize + 1]];

@@ -62,7 +62,7 @@ fn lists_of_blocks_grow_no_faster_than_the_factor() {
 
 #[test]
 fn what_a_node_takes_up_stands_right_before_it() {
-    // Distances in memory from a column to the first one that it changes: a few columns for most of them, regardless of the size.
+    // Distance in memory from a column to the first column that it changes: a few columns for most of them, regardless of the size.
     for side in [20, 60] {
         let pattern = BlockPattern::new(&vec![1; side * side], &grid(side));
         let n = side * side;
@@ -149,8 +149,8 @@ fn a_dependent_row_shows_as_a_vanishing_pivot() {
 
 #[test]
 fn a_node_with_a_negative_pivot_stands_for_a_full_term() {
-    // Forty nodes of three rows, all of them joined by `B B^T` with two columns; the last one has nothing else on its diagonal and
-    // waits for that term.
+    // Forty nodes of three rows, all of them joined by `B B^T` with two columns; the diagonal of the last one comes only from that term, so
+    // it is eliminated later.
     let (n, m, wide) = (40, 3, 2);
     let mut random = numbers(11);
     let mut sizes = vec![m; n];

@@ -2,11 +2,11 @@
 
 use nalgebra::ComplexField;
 
-/// A dense matrix and its factors, real or complex; nothing is allocated after it is made.
+/// A dense matrix and its factors, real or complex; nothing is allocated after construction.
 #[derive(Debug, Clone)]
 pub struct DenseLu<T = f64> {
     n: usize,
-    /// Position in `lu` of every entry; empty where values are given as the whole matrix by rows.
+    /// Position in `lu` of every entry; empty if values are given as the whole matrix by rows.
     at: Vec<u32>,
     lu: Vec<T>,
     /// The factors by columns: substitution then runs along them.
@@ -19,7 +19,7 @@ pub struct DenseLu<T = f64> {
 }
 
 impl<T: ComplexField<RealField = f64> + Copy> DenseLu<T> {
-    /// For matrices that are given whole, by rows.
+    /// For full matrices, given by rows.
     pub fn new(n: usize) -> Self {
         Self::of(n, &[])
     }
@@ -52,8 +52,8 @@ impl<T: ComplexField<RealField = f64> + Copy> DenseLu<T> {
         self.eliminate()
     }
 
-    /// Factors the matrix whose entry in a row and a column `entry` gives; returns the smallest ratio of a pivot to the largest entry of its
-    /// column, 0 if singular.
+    /// Factors the matrix whose entry in a row and a column is returned by `entry`; returns the smallest ratio of a pivot to the largest
+    /// entry of its column, 0 if singular.
     pub fn factor_whole(&mut self, entry: impl Fn(usize, usize) -> T) -> f64 {
         let n = self.n;
         for (k, x) in self.lu.iter_mut().enumerate() {
@@ -66,8 +66,8 @@ impl<T: ComplexField<RealField = f64> + Copy> DenseLu<T> {
         let n = self.n;
         for i in 0..n {
             self.row[i] = i as u32;
-            // To judge the pivots against. Sizes of complex numbers are sums of their parts: `hypot` differs from one system to the next,
-            // and with it the pivot among equals.
+            // Reference for the pivots. The size of a complex number is the sum of the absolute parts: `hypot` differs between systems,
+            // which could change the choice between equal pivots.
             self.largest[i] = (0..n).map(|k| self.lu[k * n + i].norm1()).fold(0.0, f64::max);
         }
         let mut worst = 1.0f64;

@@ -1,6 +1,6 @@
 //! Square linear systems of single entries on a fixed pattern: factored once per step, solved many times, without allocation.
 //!
-//! Rows are exchanged as values ask for it. Matrices of small blocks whose pivots are known to be regular are the business of
+//! Rows are exchanged depending on the values. Matrices of small blocks with regular pivots are handled by
 //! [`BlockSolver`](crate::BlockSolver) and [`BlockLu`](crate::BlockLu).
 
 mod dense;
@@ -11,20 +11,20 @@ pub use crate::order::minimum_degree;
 pub use dense::DenseLu;
 use sparse::Sparse;
 
-/// Up to this size a dense factorisation is used unless the options say otherwise.
+/// Up to this size a dense factorisation is used unless the options specify otherwise.
 pub const DENSE_LIMIT: usize = 16;
 
-/// Usual preference for the paired row.
+/// Default preference for the paired row.
 pub const PREFER: f64 = 1e-2;
 
-/// Where the pivots of a sparse factorisation are searched for first.
+/// Preferred pivots of a sparse factorisation.
 #[derive(Debug, Clone)]
 pub struct Pairing {
     /// Order of elimination of the columns.
     pub columns: Vec<u32>,
     /// Preferred pivot row of each column.
     pub row_of: Vec<u32>,
-    /// The preferred row is taken if it is at least this fraction of the largest candidate; zero: whenever it can be.
+    /// The preferred row is taken if it is at least this fraction of the largest candidate; zero: always, if it is usable.
     pub prefer: f64,
 }
 
@@ -60,7 +60,7 @@ impl Factor {
         }
     }
 
-    /// Replaces several right-hand sides, side by side, by their solutions; `work` has room for one number of each row.
+    /// Replaces several right-hand sides, side by side, by their solutions; `work` has one entry per row.
     #[inline(always)]
     pub fn solve_lanes<const N: usize>(&self, b: &mut [[f64; N]], work: &mut [[f64; N]]) {
         match &self.0 {
@@ -69,7 +69,7 @@ impl Factor {
         }
     }
 
-    /// Pivot rows that a sparse factorisation has settled on; a dense one searches for them every time.
+    /// Pivot rows chosen by a sparse factorisation; a dense one chooses them anew each time.
     pub fn pivots(&self) -> &[u32] {
         match &self.0 {
             Kind::Dense(_) => &[],
@@ -77,7 +77,7 @@ impl Factor {
         }
     }
 
-    /// Takes up pivot rows that [`pivots`](Self::pivots) gave.
+    /// Sets pivot rows returned by [`pivots`](Self::pivots).
     pub fn set_pivots(&mut self, rows: Vec<u32>) {
         if let Kind::Sparse(s) = &mut self.0 {
             s.set_pivots(rows);
@@ -102,19 +102,19 @@ pub fn symmetric_pairing(n: usize, pattern: &[(u32, u32)]) -> Pairing {
     Pairing { columns: minimum_degree(n, pattern, &late), row_of: (0..n as u32).collect(), prefer: PREFER }
 }
 
-/// Pairing for [D G^T; G -mu]: the first `early` unknowns have diagonal entries to be relied on, the others wait.
+/// Pairing for [D G^T; G -mu]: the first `early` unknowns have reliable diagonal entries, the others are eliminated later.
 pub fn saddle_pairing(n: usize, early: usize, pattern: &[(u32, u32)], prefer: f64) -> Pairing {
     let late: Vec<bool> = (0..n).map(|i| i >= early).collect();
     Pairing { columns: minimum_degree(n, pattern, &late), row_of: (0..n as u32).collect(), prefer }
 }
 
-/// Pairing for a quasidefinite matrix: any order will do, and pivots stay on the diagonal however small.
+/// Pairing for a quasidefinite matrix: any order is possible, and pivots stay on the diagonal however small.
 pub fn quasidefinite_pairing(n: usize, pattern: &[(u32, u32)]) -> Pairing {
     let columns = minimum_degree(n, pattern, &vec![false; n]);
     Pairing { columns, row_of: (0..n as u32).collect(), prefer: 0.0 }
 }
 
-/// Is the pattern symmetric?
+/// Whether the pattern is symmetric.
 pub fn is_symmetric(pattern: &[(u32, u32)]) -> bool {
     let mut direct = pattern.to_vec();
     let mut swapped: Vec<(u32, u32)> = pattern.iter().map(|&(i, j)| (j, i)).collect();
@@ -171,7 +171,7 @@ mod tests {
                     let scale = x.iter().fold(1.0f64, |m, v| m.max(v.abs()));
                     let r = residual(n, &pattern, &values, &x, &b);
                     assert!(r < 1e-12 * scale, "{n} {limit} {round}: {r:e} of {scale:e}");
-                    // Side by side they are the same, to the bit.
+                    // Several right-hand sides give the same results to the bit.
                     let mut lanes: Vec<[f64; 2]> = b.iter().map(|b| [*b, -2.0 * b]).collect();
                     f.solve_lanes(&mut lanes, &mut vec![[0.0; 2]; n]);
                     assert!(lanes.iter().zip(&x).all(|(l, x)| *l == [*x, -2.0 * x]), "{n} {limit} {round}");

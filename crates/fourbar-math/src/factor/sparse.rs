@@ -2,7 +2,7 @@
 
 use super::Pairing;
 
-/// A refactorisation is given up and pivots are chosen again if a pivot falls below this fraction of its column.
+/// A refactorisation is abandoned and pivots are chosen again if a pivot falls below this fraction of its column.
 const KEEP: f64 = 1e-5;
 
 #[derive(Debug, Clone)]
@@ -119,7 +119,7 @@ impl Sparse {
             }
         }
         self.wanted.clear();
-        // Once more in the pattern found, so that values do not depend on when it was found.
+        // Refactored in the pattern found, so that values do not depend on when it was found.
         let worst = if self.choose_pivots() { self.refactor(0.0) } else { 0.0 };
         self.factored = worst > 0.0;
         worst
@@ -236,8 +236,8 @@ impl Sparse {
         true
     }
 
-    /// Same pivots, new values; returns the smallest ratio of a pivot to the largest entry of its column, 0 if the pivots will
-    /// not do.
+    /// Same pivots, new values; returns the smallest ratio of a pivot to the largest entry of its column, 0 if the pivots are not
+    /// acceptable.
     fn refactor(&mut self, keep: f64) -> f64 {
         let mut worst = 1.0f64;
         self.work.fill(0.0);

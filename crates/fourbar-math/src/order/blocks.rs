@@ -6,13 +6,13 @@ use std::collections::BinaryHeap;
 /// Minimum-degree elimination on the explicit graph: order, and the later neighbours of each eliminated node.
 /// Node `i` waits until all nodes of `before[i]` are eliminated; an empty list of lists makes none wait.
 ///
-/// What is eliminated into a node is right before it, [`postordered`].
+/// Nodes eliminated into another node directly precede it, see [`postordered`].
 pub(crate) fn eliminate(sizes: &[usize], neighbours: &[Vec<u32>], before: &[Vec<u32>]) -> (Vec<usize>, Vec<Vec<u32>>) {
     let (order, columns) = smallest_first(sizes, neighbours, before);
     postordered(order, columns, before)
 }
 
-/// The node with the fewest rows beside it goes next, the first of several.
+/// The node with the fewest adjacent rows is next; of several, the first.
 fn smallest_first(sizes: &[usize], neighbours: &[Vec<u32>], before: &[Vec<u32>]) -> (Vec<usize>, Vec<Vec<u32>>) {
     let n = sizes.len();
     let mut waits: Vec<usize> = (0..n).map(|i| before.get(i).map_or(0, Vec::len)).collect();
@@ -31,7 +31,7 @@ fn smallest_first(sizes: &[usize], neighbours: &[Vec<u32>], before: &[Vec<u32>])
         .collect();
     let degree = |list: &[u32]| list.iter().map(|&k| sizes[k as usize]).sum::<usize>();
     let mut degrees: Vec<usize> = graph.iter().map(|list| degree(list)).collect();
-    // Entries that no longer hold are passed over.
+    // Outdated entries are skipped.
     let mut queue: BinaryHeap<Reverse<(usize, usize)>> = (0..n).filter(|&i| waits[i] == 0).map(|i| Reverse((degrees[i], i))).collect();
     let mut done = vec![false; n];
     let (mut order, mut columns) = (Vec::with_capacity(n), Vec::with_capacity(n));
@@ -66,9 +66,9 @@ fn smallest_first(sizes: &[usize], neighbours: &[Vec<u32>], before: &[Vec<u32>])
     (order, columns)
 }
 
-/// The same elimination, in the order in which a walk through its tree leaves the nodes: those that a node takes up come right before it,
-/// and so do their values in memory. Minimum degree alone traverses the whole matrix many times, and every visit finds the values
-/// gone from the cache where the matrix is large. Fill and operations are the same.
+/// The same elimination in postorder of its tree: the children of a node directly precede it, and so do their values in memory. Minimum
+/// degree alone traverses the whole matrix many times, with cache misses at every pass if the matrix is large. Fill and operations are the
+/// same.
 fn postordered(order: Vec<usize>, mut columns: Vec<Vec<u32>>, before: &[Vec<u32>]) -> (Vec<usize>, Vec<Vec<u32>>) {
     const NONE: usize = usize::MAX;
     let n = order.len();
@@ -101,7 +101,7 @@ fn postordered(order: Vec<usize>, mut columns: Vec<Vec<u32>>, before: &[Vec<u32>
         }
     }
     walk.iter().enumerate().for_each(|(at, &k)| position[order[k]] = at);
-    // Who waits for a node that it has nothing to do with may appear elsewhere in the tree.
+    // A node that waits for an uncoupled node may lie elsewhere in the tree.
     let kept = before.iter().enumerate().all(|(i, list)| list.iter().all(|&b| position[b as usize] < position[i]));
     if !kept || walk.len() < n {
         return (order, columns);
@@ -161,13 +161,13 @@ mod tests {
             assert_eq!(&of_walk[at[*v]], column);
             assert!(column.iter().all(|&u| at[u as usize] > at[*v]), "what {v} changes comes after it");
         }
-        // Both orders fill little: a ladder is nowhere wider than a few nodes.
+        // Both orders cause little fill: a ladder has a bandwidth of a few nodes.
         assert!(of_plain.iter().map(Vec::len).sum::<usize>() <= 4 * g.len());
     }
 
     #[test]
     fn whoever_waits_goes_later() {
-        // Node 0 waits for the last one, which it does not touch.
+        // Node 0 waits for the last one, with which it is not coupled.
         let g = rails(20);
         let sizes = vec![1; g.len()];
         let mut before = vec![Vec::new(); g.len()];

@@ -3,16 +3,16 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// A hub has this many times more neighbours than the median of all nodes, and more than [`FEW`] times the root of their number:
-/// what hubs fill among themselves then stays in proportion to the rest.
+/// A hub has this many times more neighbours than the median of all nodes, and more than [`FEW`] times the root of their number: the fill
+/// among hubs then stays in proportion to the rest.
 const HUB: usize = 10;
 const FEW: f64 = 2.0;
 
 /// Order of elimination of the symmetric graph of `pattern`. A node marked `late` is eliminated after all its
 /// neighbours that are not late: a structurally zero pivot has then been filled.
 ///
-/// Hubs, which nearly everything is joined to, come last. A late node need not wait for them if it has other neighbours:
-/// otherwise all that are joined to a hub would have to wait, and fill each other up.
+/// Hubs, which are coupled with nearly all nodes, come last. A late node need not wait for them if it has other neighbours: otherwise all
+/// neighbours of a hub would have to wait and cause fill among themselves.
 pub fn minimum_degree(n: usize, pattern: &[(u32, u32)], late: &[bool]) -> Vec<u32> {
     let mut near: Vec<Vec<u32>> = vec![Vec::new(); n];
     for &(i, j) in pattern.iter().filter(|e| e.0 != e.1) {
@@ -27,7 +27,7 @@ pub fn minimum_degree(n: usize, pattern: &[(u32, u32)], late: &[bool]) -> Vec<u3
     sizes.sort_unstable();
     let limit = (HUB * sizes.get(n / 2).copied().unwrap_or(0)).max((FEW * (n as f64).sqrt()) as usize).max(16);
     let hub: Vec<bool> = near.iter().map(|l| l.len() > limit).collect();
-    // Late nodes with no neighbours but hubs come after those, late hubs last of all.
+    // Late nodes with only hubs as neighbours come after those, late hubs last.
     let after = |i: usize| late[i] && !near[i].is_empty() && near[i].iter().all(|&j| late[j as usize] || hub[j as usize]);
     let place: Vec<u8> = (0..n).map(|i| if hub[i] { 1 + 2 * u8::from(late[i]) } else { 2 * u8::from(after(i)) }).collect();
     let mut deferred: Vec<u32> = (0..n as u32).filter(|&i| place[i as usize] > 0).collect();
@@ -39,7 +39,7 @@ pub fn minimum_degree(n: usize, pattern: &[(u32, u32)], late: &[bool]) -> Vec<u3
             list.retain(|&j| place[j as usize] == 0);
         }
     }
-    // Unfinished neighbours a late node waits for, and who waits for a node.
+    // Number of neighbours for which a late node waits, and the nodes waiting for each node.
     let mut waits = vec![0usize; n];
     let mut waiting: Vec<Vec<u32>> = vec![Vec::new(); n];
     for i in (0..n).filter(|&i| late[i]) {
@@ -86,7 +86,7 @@ pub fn minimum_degree(n: usize, pattern: &[(u32, u32)], late: &[bool]) -> Vec<u3
             members[e as usize] = Vec::new();
         }
         near[pu] = Vec::new();
-        // Size of other elements outside the new one, counted down once per common member.
+        // Size of other elements outside the new one, decremented once per common member.
         for &i in &reach {
             elements[i as usize].retain(|&e| !absorbed[e as usize]);
             for &e in &elements[i as usize] {
@@ -140,7 +140,7 @@ mod tests {
 
     #[test]
     fn hubs_and_what_waits_for_them_alone_come_last() {
-        // Node 0 is joined to all; late node 400 to it alone; late node 401 to it and to node 7.
+        // Node 0 is coupled with all; late node 400 only with it; late node 401 with it and with node 7.
         let n = 402;
         let mut pattern: Vec<(u32, u32)> = (1..n).map(|i| (0, i)).collect();
         pattern.push((401, 7));

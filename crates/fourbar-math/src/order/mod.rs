@@ -1,8 +1,8 @@
-//! Orders of elimination.
+//! Elimination orders.
 //!
-//! Two of them, for two kinds of matrices. Blocks are few: their graph is kept as it is filled, degrees are weighted by the sizes of the
-//! blocks, and the fill is handed out with the order. Entries are many: the graph of cliques is never written out, degrees are estimates,
-//! and what nearly everything is joined to comes last.
+//! There are two, for two kinds of matrices. Blocks are few: their graph is stored with its fill, degrees are weighted by block size, and
+//! the fill is returned with the order. Entries are many: cliques are not stored explicitly, degrees are estimates, and nodes coupled with
+//! nearly all others come last.
 
 mod blocks;
 mod entries;

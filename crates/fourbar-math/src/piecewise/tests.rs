@@ -1,9 +1,9 @@
-//! Splines against closed forms, and drawn ones: every point met, derivatives without jumps, derivatives against differences.
+//! Splines against closed forms, and random ones: interpolation, continuous derivatives, derivatives against differences.
 
 use super::*;
 use crate::Taylor;
 
-/// A small generator: the same numbers on every machine.
+/// A small generator with the same numbers on every machine.
 struct Draw(u64);
 
 impl Draw {
@@ -32,7 +32,7 @@ fn cubics_come_back_whole_where_the_ends_fit() {
         assert!(k == 60 || (dd - (1.0 + 1.5 * x)).abs() < 1e-12 && (ddd - 1.5).abs() < 1e-11, "{x}: {dd} {ddd}");
         assert!((f.slope(x) - d).abs() < 1e-13);
     }
-    // Beyond the ends it goes straight on.
+    // Beyond the ends it continues along the tangent.
     assert!((f.eval(4.0) - (cubic(2.0) + 2.0 * slope(2.0))).abs() < 1e-12);
     assert!((f.eval(-3.0) - (cubic(-1.0) - 2.0 * slope(-1.0))).abs() < 1e-12);
     assert_eq!([f.part(-2.0), f.part(0.0), f.part(2.5)], [Some(0), Some(1), Some(2)]);
@@ -155,7 +155,7 @@ fn a_cubic_table_reproduces_a_parabola_beyond_its_points() {
 
 #[test]
 fn pieces_of_a_periodic_function_are_counted_in_both_directions() {
-    // Two arcs, x (1 - x) up and down again.
+    // Two arcs of x (1 - x), one up and one down.
     let f = Piecewise::from_pieces(&[0.5, 1.5, 2.5], &[[0.0, 1.0, -1.0, 0.0], [0.0, -1.0, 1.0, 0.0]], Some(2.0)).expect("fits");
     for turns in [-3.0, 0.0, 1.0, 40.0] {
         for (x, y) in [(0.75, 0.1875), (1.0, 0.25), (1.5, 0.0), (2.0, -0.25)] {

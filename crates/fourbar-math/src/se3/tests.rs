@@ -1,4 +1,4 @@
-//! Proved against the plain series of the definitions, summed in double-double numbers (31 digits).
+//! Checked against the series of the definitions, summed in double-double numbers (31 digits).
 
 use super::*;
 use std::f64::consts::{PI, TAU};
@@ -65,7 +65,7 @@ fn product<const N: usize>(a: &M<N>, b: &M<N>) -> M<N> {
     std::array::from_fn(|i| std::array::from_fn(|j| (0..N).fold(ZERO, |s, k| s + a[i][k] * b[k][j])))
 }
 
-/// `sum_k X^k / (k + first)!`, until nothing is added.
+/// `sum_k X^k / (k + first)!`, until terms no longer change the sum.
 fn series<const N: usize>(x: &M<N>, first: usize) -> M<N> {
     let (mut out, mut term) = (identity(), identity());
     for k in 1..120 {
@@ -117,7 +117,7 @@ fn minus_ad(v: &V, w: &V) -> M<6> {
     })
 }
 
-/// A map of screws as its matrix.
+/// The matrix of a linear map of screws.
 fn matrix(f: impl Fn(&V, &V) -> (V, V)) -> [[f64; 6]; 6] {
     let mut out = [[0.0; 6]; 6];
     for j in 0..6 {
@@ -148,7 +148,7 @@ fn block_error(ours: &[[f64; 6]; 6], exact: &M<6>, i0: usize, j0: usize) -> f64 
     if error == 0.0 { 0.0 } else { error / size }
 }
 
-/// Screws of every angle from nothing to near a full turn, on both sides of each change of formula.
+/// Screws of angles from zero to nearly a full turn, on both sides of each change of formula.
 fn screws() -> Vec<(V, V)> {
     let axes = [V::new(0.3, -0.5, 0.81).normalize(), V::new(0.0, 0.0, 1.0), V::new(-0.9, 0.1, 0.02).normalize()];
     let mut angles = vec![0.0, 1e-300, 1e-160, 1e-12, 1e-8, 1e-5, 1e-3, 0.01, 0.0999, 0.1001, 0.3, 0.4999, 0.5001, 0.9999, 1.0001];
@@ -164,7 +164,7 @@ fn screws() -> Vec<(V, V)> {
     list
 }
 
-/// Rounding of the angle itself is enlarged by the pole at a full turn.
+/// Rounding of the angle is amplified by the pole at a full turn.
 fn allowance(w: &V) -> f64 {
     1e-14 * (1.0 + 0.1 / (TAU - w.norm()))
 }

@@ -65,7 +65,7 @@ impl Builder<'_> {
         lasting(unit)
     }
 
-    /// The place of an input or a state.
+    /// The index of an input or a state.
     pub(super) fn find_auxiliary(&mut self, path: &str, name: &str) -> Option<usize> {
         if let Some(&k) = self.auxiliaries.get(name) {
             return Some(k);
@@ -76,7 +76,7 @@ impl Builder<'_> {
         None
     }
 
-    /// The value of a drive as a function of time; `None` if it reads anything that is not allowed.
+    /// The value of a drive as a function of time; `None` if it reads a variable that is not allowed.
     pub(super) fn drive_value(&mut self, path: &str, d: &DriveSpec) -> Option<TimeFunction> {
         let twice = d.quantity == DriveQuantity::Acceleration;
         if d.inputs.is_empty() && !twice {

@@ -1,9 +1,9 @@
 //! Springs with mass, as uniform stretchable rods [Pryce20, Eq. (30)].
 //!
-//! The kinetic energy `mu/6 (|A'|^2 + A'.B' + |B'|^2)` and the weight of such a rod are exactly those of three particles: a sixth
-//! of the mass at each end and two thirds in the middle (Simpson's rule is exact for the square of a linear velocity). The
-//! end particles are welded to the bodies of the spring. The middle one is the origin of a body without rotational inertia, the
-//! coil: both ends stay on its x axis, and a gear keeps them at equal distances. Every formulation sees bodies and joints only.
+//! The kinetic energy `mu/6 (|A'|^2 + A'.B' + |B'|^2)` and the weight of such a rod are exactly those of three particles: a sixth of the
+//! mass at each end and two thirds in the middle (Simpson's rule is exact for the square of a linear velocity). The end particles are
+//! welded to the bodies of the spring. The middle one is the origin of a body without rotational inertia, the coil: both ends stay on its x
+//! axis, and a gear keeps them at equal distances. So formulations process bodies and joints only.
 
 use super::Builder;
 use crate::diagnostic::Diagnostic;
@@ -17,7 +17,7 @@ use nalgebra::{Matrix3, Vector3};
 impl Builder<'_> {
     pub(super) fn coils(&mut self, model: &mut Model) {
         let spec = self.spec;
-        // In a plane the coil must not turn about its own axis; in space that turn moves nothing.
+        // In a plane the coil must not turn about its axis; in space that rotation has no effect.
         let mut normal = None;
         for (name, f) in &spec.forces {
             let ForceSpec::Spring(SpringSpec { mass, .. }) = f else { continue };
@@ -81,7 +81,7 @@ impl Builder<'_> {
             let kind = JointKind::Fixed(joint::Fixed);
             model.joints.push(Joint { name: weld, kind, bodies: [ends[k].body, id], F, M, memory: None, open: false });
         }
-        // Axes of the coil: x along the spring, y across it, in the plane where there is one.
+        // Axes of the coil: x along the spring, y across it, in the plane of motion if there is one.
         let x = along.normalize();
         let z = normal.filter(|n| n.dot(&x).abs() < 1e-6).unwrap_or_else(|| fourbar_math::so3::frame_from_z(&x).column(0).into());
         let A = Matrix3::from_columns(&[x, z.cross(&x), z]);

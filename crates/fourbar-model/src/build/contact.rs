@@ -12,15 +12,15 @@ use nalgebra::{Matrix3, Vector2, Vector3};
 
 /// Speed below which friction of compliant contacts is smoothed, m/s.
 const FRICTION_SPEED: f64 = 1e-3;
-/// Exponent of the overlap, that of round bodies.
+/// Exponent of the overlap for round bodies.
 const EXPONENT: f64 = 1.5;
-/// Restitution of compliant contacts that state none.
+/// Default restitution of compliant contacts.
 const RESTITUTION: f64 = 0.3;
 /// The least restitution of a compliant contact.
 const LEAST_RESTITUTION: f64 = 0.01;
-/// Most spots of one contact: beyond, `among` is the way.
+/// Largest number of spots of one contact; for more, use `among`.
 const MOST_SPOTS: usize = 200_000;
-/// Approach speed, m/s, if the drawing does not determine one.
+/// Approach speed, m/s, if the drawn position does not determine one.
 const SPEED: f64 = 1.0;
 
 /// A side on one body.
@@ -52,7 +52,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Bodies that names and patterns mean.
+    /// Bodies that match names and patterns.
     fn meant(&mut self, path: &str, patterns: &[String]) -> Option<Vec<BodyId>> {
         let mut list = Vec::new();
         for pattern in patterns {
@@ -129,7 +129,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Numbers of a shape, whatever body it is on.
+    /// Checks the numbers of a shape.
     fn side_numbers(&mut self, path: &str, form: &SideForm) -> bool {
         let (numbers, radius): (Vec<f64>, Option<f64>) = match form {
             SideForm::Ball { at, radius, .. } => (at.to_vec(), Some(*radius)),
@@ -162,7 +162,7 @@ impl Builder<'_> {
         }
     }
 
-    /// What may touch between shapes on two bodies.
+    /// Spots between shapes on two bodies.
     fn touching(&mut self, model: &Model, path: &str, a: Placed<'_>, b: Placed<'_>) -> Option<Vec<Spot>> {
         use SideForm as F;
         let solid = |f: &F| matches!(f, F::Ball { inside: false, .. });
@@ -194,7 +194,7 @@ impl Builder<'_> {
         }
         let d = Diagnostic::new("M150", format!("contact between {} and {} is not supported", a.1.name(), b.1.name()))
             .at(format!("{path}.between"));
-        // Between its corners an edge would pass through the curve.
+        // An edge could penetrate the curve between its corners.
         let help = if (polygon(a.1) && curve(b.1)) || (curve(a.1) && polygon(b.1)) {
             "use `plane` for a flat edge, `corners` where corners alone touch, or a `curve` for the whole outline"
         } else {
@@ -305,7 +305,7 @@ impl Builder<'_> {
         Some(Polygon { s: middle - com, R, points: flat })
     }
 
-    /// Checks the numbers of the law and gives the friction.
+    /// Checks the numbers of the law and returns the friction.
     fn contact_law(&mut self, path: &str, c: &ContactSpec) -> Option<Friction> {
         let before = self.errors.len();
         let given = [("restitution", c.restitution), ("stiffness", c.stiffness), ("exponent", c.exponent), ("speed", c.speed)];
@@ -362,7 +362,7 @@ fn bad_number(path: &str, key: &str, x: f64, help: &str) -> Diagnostic {
     Diagnostic::new("M152", format!("{key} is {}, which is not allowed for a contact", number(x))).at(format!("{path}.{key}")).help(help)
 }
 
-/// Whether a name is like a pattern, in which `*` represents any characters.
+/// Whether a name matches a pattern, in which `*` represents any characters.
 fn matches(pattern: &str, name: &str) -> bool {
     let mut parts = pattern.split('*');
     let Some(mut rest) = parts.next().and_then(|first| name.strip_prefix(first)) else { return false };
@@ -413,7 +413,7 @@ fn place(first: &First) -> Vector3<f64> {
     }
 }
 
-/// Speed with which the drawn gap closes in free fall from the drawn velocities, the largest of all spots.
+/// Largest speed at which the gap of a spot closes in free fall from the drawn position and velocities.
 fn drawn_speed(model: &Model, spots: &Spots) -> f64 {
     let Spots::Listed(list) = spots else { return SPEED };
     let mut fastest = 0.0_f64;

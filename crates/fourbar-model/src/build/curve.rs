@@ -1,4 +1,4 @@
-//! Curves: points that make one, in one plane.
+//! Curves from points in one plane.
 
 use super::{Builder, v3};
 use crate::curve::{Curve, CurveError};
@@ -9,7 +9,7 @@ use fourbar_math::so3;
 use nalgebra::{Matrix3, Vector2, Vector3};
 use std::sync::Arc;
 
-/// Points may leave their plane by this share of their extent: what the digits of a file leave.
+/// Points may deviate from their plane by this fraction of their extent, because a file has a limited number of digits.
 const FLAT: f64 = 1e-6;
 
 /// Points in a plane: its origin, its axes as columns, and their coordinates in it.
@@ -24,7 +24,7 @@ impl Builder<'_> {
         }
     }
 
-    /// A curve by name. One that was rejected has been complained of already.
+    /// A curve by name. The error of a rejected curve was reported earlier.
     pub(super) fn find_curve<'m>(&mut self, model: &'m Model, path: &str, name: &str) -> Option<&'m CurveOn> {
         let found = model.curves.iter().find(|c| c.name == name);
         if found.is_none() && !self.spec.curves.iter().any(|c| c.0 == name) {
@@ -42,7 +42,7 @@ impl Builder<'_> {
                 let plane = format!("curves.{name}.plane");
                 let good = points.iter().all(|p| self.finite(&path, p)) && self.finite(&plane, at);
                 let z = self.direction(&format!("{plane}.normal"), normal)?;
-                // Left out: x of the frame, or y if the normal is close to x.
+                // Omitted: x of the frame, or y if the normal is close to x.
                 let x = x.unwrap_or(if z.x.abs() < 0.9 { [1.0, 0.0, 0.0] } else { [0.0, 1.0, 0.0] });
                 let R = self.frame_with_x(&plane, &z, &x)?;
                 good.then(|| (v3(at), R, points.iter().map(|p| Vector2::new(p[0], p[1])).collect::<Vec<_>>()))?
@@ -62,7 +62,7 @@ impl Builder<'_> {
         }
     }
 
-    /// The plane of points in space: their middle, the plane nearest to them all, and their coordinates in it.
+    /// The plane of points in space: their centroid, the best-fitting plane, and their coordinates in it.
     fn flatten(&mut self, name: &str, path: &str, points: &[V3]) -> Option<Flat> {
         if points.len() < 3 {
             self.error(complaint(name, &CurveError::TooFew { given: points.len() }).at(path).name(name));
@@ -85,7 +85,7 @@ impl Builder<'_> {
             return None;
         }
         let mut z: Vector3<f64> = eigen.eigenvectors.column(order[0]).into();
-        // The normal does not depend on how eigenvectors are scaled: its largest component is positive.
+        // Makes the normal independent of the sign of the eigenvector: its largest component is positive.
         z *= z[z.iamax()].signum();
         let far = points.iter().map(|p| z.dot(&(p - middle)).abs()).fold(0.0, f64::max);
         if far > FLAT * size {

@@ -91,7 +91,7 @@ impl Builder<'_> {
                 let help = if distance { "give the length" } else { "the plane goes through `at`: write `min: 0` or `max: 0`" };
                 return refuse(self, format!("the limit {} of joint `{name}` cannot be met", number(bound)), help);
             }
-            // The row of the joint holds the limit.
+            // The row of the joint enforces the limit.
             let j = &mut model.joints[joint];
             if let crate::joint::JointKind::Distance(d) = &mut j.kind {
                 if self.spec.joints.iter().any(|(n, s)| *n == name && matches!(s, JointSpec::Distance { length: Some(_), .. }))
@@ -120,7 +120,7 @@ impl Builder<'_> {
         }
     }
 
-    /// A limit that is a spring beyond it.
+    /// A limit with a spring beyond it.
     fn springy(
         &mut self,
         model: &mut Model,
@@ -208,7 +208,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Refuses to enable what another action removes.
+    /// Rejects actions that enable an element that another action removes.
     fn removed_for_good(&mut self) {
         let spec = self.spec;
         let actions = || spec.events.iter().flat_map(|(name, e)| e.actions.iter().enumerate().map(move |(k, a)| (name, k, a)));
@@ -226,7 +226,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Adds an action; `false` where it was refused.
+    /// Adds an action; `false` if it was rejected.
     fn action(&mut self, model: &Model, path: &str, event: &str, action: &ActionSpec, out: &mut Vec<Action>) -> bool {
         let joint_of = |name: &str| model.joints.iter().position(|j| j.name == name);
         match action {

@@ -68,7 +68,7 @@ impl Builder<'_> {
     }
 }
 
-/// What an element asks while it is built: names become places in the model, numbers are checked, what is wrong is noted.
+/// Services for building an element: names are resolved to indices in the model, numbers are checked, errors are recorded.
 pub(crate) struct Resolve<'b, 'a> {
     builder: &'b mut Builder<'a>,
     /// Bodies, joints and points of the mechanism.
@@ -82,7 +82,7 @@ impl Resolve<'_, '_> {
         if key.is_empty() { self.path.to_string() } else { format!("{}.{key}", self.path) }
     }
 
-    /// Notes what is wrong with a key.
+    /// Records an error of a key.
     pub fn refuse(&mut self, key: &str, d: Diagnostic) {
         let at = self.at(key);
         self.builder.error(d.at(at));

@@ -105,7 +105,7 @@ impl Builder<'_> {
                 }
                 let R_m = match &moving.x {
                     Some(x) => self.frame_with_x(&paths[1], &z_m, x)?,
-                    // Zero as drawn: turn the drawn x of F by the shortest way onto the moving axis.
+                    // Zero as drawn: the shortest rotation turns the drawn x of F onto the moving axis.
                     None => {
                         let x = bj.A.transpose() * bi.A * R_f.column(0);
                         let x = x - z_m * z_m.dot(&x);
@@ -265,7 +265,7 @@ impl Builder<'_> {
         let [bi, bj] = ids.map(|b| &model.bodies[b.index()]);
         let F = Frame { s: on.at - bi.com, R: on.R };
         let M = Frame { s: point.s, R: bj.A.transpose() * bi.A * on.R };
-        // As drawn: where the point is in the plane.
+        // As drawn: the position of the point in the plane.
         let drawn = F.R.tr_mul(&(bi.A.tr_mul(&(bj.r + bj.A * M.s - bi.r)) - F.s)).xy();
         let left = match side {
             Some(side) => side == Side::Left,
@@ -362,7 +362,7 @@ impl Builder<'_> {
         }
     }
 
-    /// The coordinate of a joint as one side of a coupling, measured against the carrier where there is one.
+    /// The coordinate of a joint as one side of a coupling, measured against the carrier if there is one.
     pub(super) fn side(
         &mut self,
         model: &mut Model,
@@ -411,7 +411,7 @@ impl Builder<'_> {
             bodies = [c, bodies[1]];
             memory = Some(model.angles.len());
         }
-        // The joint as it would be on the carrier.
+        // The same joint with the carrier as its base.
         let joint = &model.joints[j];
         let seen = Joint { name: String::new(), kind: joint.kind.clone(), bodies, F, M: joint.M, memory, open: false };
         let y = seen.coordinate(which)?;

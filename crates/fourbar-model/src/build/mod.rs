@@ -1,4 +1,4 @@
-//! From the author's statement to a checked model. Everything that is wrong is collected and said at once.
+//! Builds a checked model from the author's specification. All errors are collected and reported together.
 
 mod auxiliary;
 mod coil;
@@ -26,10 +26,10 @@ use std::collections::HashMap;
 /// Words that cannot be names of elements.
 pub const RESERVED: [&str; 4] = ["t", "ground", "energy", "error"];
 
-/// Words that expressions know, so that inputs and states cannot have them as names.
+/// Words reserved in expressions, so that inputs and states cannot have them as names.
 const KNOWN_WORDS: [&str; 5] = ["length", "rate", "angle", "pi", "e"];
 
-/// Numbers beyond this are mistakes: squares of them no longer fit.
+/// Larger numbers are errors: their squares would overflow.
 const LARGEST: f64 = 1e100;
 
 impl ModelSpec {
@@ -54,7 +54,7 @@ struct Builder<'a> {
     bodies: HashMap<&'a str, BodyId>,
     joints: HashMap<&'a str, usize>,
     points: HashMap<&'a str, usize>,
-    /// Places of inputs and states among the numbers that are carried along.
+    /// Indices of inputs and states in the auxiliary values.
     auxiliaries: HashMap<&'a str, usize>,
 }
 
@@ -272,7 +272,7 @@ impl<'a> Builder<'a> {
         }
         let mut e: Vec<f64> = J.symmetric_eigenvalues().iter().copied().collect();
         e.sort_by(f64::total_cmp);
-        // Rounding of the eigenvalues and of the author's printed digits.
+        // Allows for rounding of the eigenvalues and of the digits in the file.
         let slack = 1e-6 * e[2].abs();
         if e[0] < -1e-12 * e[2].abs() || e[2] < 0.0 {
             self.error(
@@ -337,7 +337,7 @@ impl<'a> Builder<'a> {
                         "its rows must be perpendicular unit vectors of a right-handed frame",
                     );
                 }
-                // Three steps take six given digits to rounding.
+                // Three steps improve six given digits to rounding accuracy.
                 (0..3).fold(A, |A, _| so3::orthonormalise(&A))
             }
             Orientation::Axes { x, y } => {
@@ -389,7 +389,7 @@ impl<'a> Builder<'a> {
         if let Some(&k) = self.joints.get(name) {
             return Some(k);
         }
-        // A joint that is declared and could not be built has been complained about.
+        // For a joint that is declared but could not be built, the error was reported earlier.
         if !self.errors.is_empty() && self.spec.joints.iter().any(|(declared, _)| declared == name) {
             return None;
         }
@@ -493,7 +493,7 @@ fn ground() -> Body {
     }
 }
 
-/// Root mean square distance of joint points from the centres of mass they move; one metre if there are none.
+/// Root mean square distance of joint points from the centres of mass of their bodies; one metre if there are none.
 fn characteristic_length(model: &Model) -> f64 {
     let points = model.joints.iter().flat_map(|j| [(j.bodies[0], j.F.s), (j.bodies[1], j.M.s)]);
     let (mut sum, mut count) = (0.0, 0);

@@ -1,4 +1,4 @@
-//! Tables, which expressions call, and result columns of the author's own.
+//! Tables, which expressions call, and user-defined result columns.
 
 use super::Builder;
 use crate::diagnostic::Diagnostic;
@@ -60,7 +60,7 @@ impl Builder<'_> {
     }
 }
 
-/// A table must not hide a function that every expression knows.
+/// A table must not hide a built-in function of expressions.
 pub fn table_name_taken(name: &str) -> Diagnostic {
     Diagnostic::new("M624", format!("the table `{name}` has the name of a function"))
         .at(format!("tables.{name}"))

@@ -1,4 +1,4 @@
-//! Conditions of the start: coordinates of joints and points, or their rates, that assembly must meet.
+//! Start conditions: coordinates of joints and points, or their rates, that assembly must satisfy.
 
 use super::Builder;
 use crate::coordinate::Coordinate;
@@ -12,7 +12,7 @@ impl Builder<'_> {
         let spec = self.spec;
         for (variable, value) in &spec.start {
             let name = variable.to_string();
-            // Dots of the name are no steps of the path: the section is pointed at.
+            // Dots in the name are not separators of the path, so the message refers to the section.
             let path = "start";
             if !self.finite(path, &[*value]) {
                 continue;
@@ -38,7 +38,7 @@ impl Builder<'_> {
         self.start_drives(model);
     }
 
-    /// Drives by acceleration continue from the position and the speed that the start has; omitted, from rest as drawn.
+    /// Drives by acceleration continue from the position and speed at the start; by default, from rest as drawn.
     fn start_drives(&self, model: &Model) {
         for (drive, integral) in model.held_drives().filter(|(_, i)| i.is_twice()) {
             let joint = &model.joints[drive.joint].name;
@@ -71,7 +71,7 @@ impl Builder<'_> {
 
     fn start_of_point(&mut self, model: &Model, point: &str, axis: usize) -> Option<([BodyId; 2], Coordinate, f64)> {
         let Some((_, on)) = model.points.iter().find(|(n, _)| n == point) else {
-            // A point that was rejected has been complained of already.
+            // The error of a rejected point was reported earlier.
             if !self.points.contains_key(point) {
                 let help = nearest(point, self.points.keys().copied())
                     .map_or("points are declared under `points:`".to_string(), |n| format!("did you mean `{n}`?"));

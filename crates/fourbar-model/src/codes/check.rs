@@ -1,4 +1,4 @@
-//! Pages of the codes that `check` can give.
+//! Pages of the diagnostic codes of `check`.
 
 use super::Page;
 

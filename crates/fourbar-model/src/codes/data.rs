@@ -1,4 +1,4 @@
-//! Pages of the codes that tables, functions and outputs can give.
+//! Pages of the diagnostic codes of tables, functions and outputs.
 
 use super::Page;
 

@@ -1,4 +1,4 @@
-//! Pages of the codes that the analyses of designers can give: equilibria, linear models, modes.
+//! Pages of the diagnostic codes of the analyses of designers: equilibria, linear models, modes.
 
 use super::Page;
 

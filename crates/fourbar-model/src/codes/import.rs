@@ -1,4 +1,4 @@
-//! Pages of the codes that reading and writing formats of other programs can give.
+//! Pages of the diagnostic codes of reading and writing formats of other programs.
 
 use super::Page;
 

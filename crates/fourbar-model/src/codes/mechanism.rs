@@ -1,4 +1,4 @@
-//! Pages of the codes that checking a mechanism can give.
+//! Pages of the diagnostic codes of checking a mechanism.
 
 use super::Page;
 

@@ -18,7 +18,7 @@ mod sweep;
 mod task;
 mod usage;
 
-/// What a code means, with an example and a cure.
+/// The meaning of a code, with an example and a remedy.
 #[derive(Clone, Copy, Debug)]
 pub struct Page {
     /// The code, such as `M012`.

@@ -1,4 +1,4 @@
-//! Pages of the codes that reading a mechanism file can give.
+//! Pages of the diagnostic codes of reading a mechanism file.
 
 use super::Page;
 

@@ -1,4 +1,4 @@
-//! Pages of the codes that natural coordinates can give.
+//! Pages of the diagnostic codes of natural coordinates.
 
 use super::Page;
 

@@ -1,4 +1,4 @@
-//! Pages of the codes that writing a page can give.
+//! Pages of the diagnostic codes of writing a page.
 
 use super::Page;
 

@@ -1,4 +1,4 @@
-//! Pages of the codes that solving can give.
+//! Pages of the diagnostic codes of solving.
 
 use super::Page;
 

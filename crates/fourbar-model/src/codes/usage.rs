@@ -1,4 +1,4 @@
-//! Pages of the codes that the command line can give.
+//! Pages of the diagnostic codes of the command line.
 
 use super::Page;
 

@@ -1,4 +1,4 @@
-//! Balls among each other: which pairs are near is found by a sweep along one axis.
+//! Balls among each other: neighbouring pairs are found with a grid of cells.
 
 use super::spot::{First, Second, Spot};
 use crate::coordinate::PoseOf;
@@ -20,12 +20,12 @@ pub struct Ball {
 pub struct Among {
     /// The balls, of different bodies.
     pub balls: Vec<Ball>,
-    /// Bodies that a joint connects, each pair and all pairs in order: these do not touch.
+    /// Pairs of bodies connected by a joint, sorted within and among pairs: these do not touch.
     joined: Vec<[usize; 2]>,
 }
 
 impl Among {
-    /// Balls of different bodies; of `joined` ones, pairs of bodies in order, none touch.
+    /// Balls of different bodies; the pairs of bodies in `joined`, in order, do not touch.
     pub fn new(balls: Vec<Ball>, joined: Vec<[usize; 2]>) -> Self {
         Self { balls, joined }
     }
@@ -41,8 +41,8 @@ impl Among {
         }
     }
 
-    /// Calls `f` with the numbers of every two balls whose gap may be smaller than `reach`, at centres in the world. The balls lie in cells
-    /// as large as the largest of them, so that the work grows with their number and not with its square.
+    /// Calls `f` with the indices of every two balls whose gap may be smaller than `reach`, at given centres in the world. The balls are
+    /// sorted into cells as large as the largest of them, so that the work grows linearly with their number.
     pub fn pairs(&self, reach: f64, centres: &[Vector3<f64>], f: &mut impl FnMut(usize, usize)) {
         let largest = self.balls.iter().fold(0.0_f64, |m, b| m.max(b.radius));
         let cell = 2.0 * largest + reach.max(0.0);
@@ -60,7 +60,8 @@ impl Among {
             (centres[i] - centres[j]).norm_squared() <= reach * reach && self.joined.binary_search(&[a.min(b), a.max(b)]).is_err()
         };
         for (place, (key, i)) in order.iter().enumerate() {
-            // The rest of its own cell and the next one along z follow at once; of the other neighbours half are examined.
+            // The rest of the ball's cell and the next cell along z follow directly in the order; of the other neighbours half are
+            // examined.
             for (k, j) in order[place + 1..].iter().take_while(|(k, _)| k[0] == key[0] && k[1] == key[1] && k[2] <= key[2] + 1) {
                 debug_assert!(k[2] >= key[2]);
                 if close(*i, *j) {

@@ -6,9 +6,9 @@ use fourbar_math::Scalar;
 use fourbar_math::elementary;
 use nalgebra::Vector3;
 
-/// Speeds, in multiples of the smoothing speed, over which friction at rest falls to that of sliding.
+/// Speed, in multiples of the smoothing speed, over which static friction decays to sliding friction.
 const DECAY: f64 = 10.0;
-/// Overlaps below this are none: powers between whole ones have no derivative at zero.
+/// Smaller overlaps count as zero: non-integer powers have no derivative at zero.
 const NOTHING: f64 = 1e-60;
 
 /// Normal force and friction of a compliant contact.
@@ -36,7 +36,7 @@ pub struct Friction {
 }
 
 impl Compliant {
-    /// Normal force from gap and its rate, and the part of it that is the gradient of the potential, N.
+    /// Normal force from the gap and its rate, and the conservative part of it, N.
     pub fn normal<S: Scalar>(&self, gap: S, rate: S) -> [S; 2] {
         let overlap = -gap;
         let elastic = overlap.select(self.power(overlap) * S::of(self.K), S::zero());
@@ -59,13 +59,13 @@ impl Compliant {
         (-gap).select(self.stored(gap), S::zero())
     }
 
-    /// The same where bodies overlap, whatever the gap is.
+    /// The same formula for overlapping bodies, regardless of the sign of the gap.
     pub fn stored<S: Scalar>(&self, gap: S) -> S {
         let overlap = -gap;
         self.power(overlap) * overlap * S::of(self.K / (self.n + 1.0))
     }
 
-    /// `overlap^n`; its value for negative overlaps has no effect.
+    /// `overlap^n`; the value for negative overlaps has no effect.
     fn power<S: Scalar>(&self, overlap: S) -> S {
         if self.n.fract() == 0.0 {
             return overlap.powi(self.n as i32);
@@ -103,7 +103,7 @@ impl Friction {
     }
 }
 
-/// The damping `chi` times the speed of approach with which the restitution `e` is met, for two bodies without other forces.
+/// The damping `chi` times the approach speed that yields the restitution `e`, for two bodies without other forces.
 ///
 /// The exact law solves `ln(1 + c) - ln(1 - c e) = c (1 + e)` for `0 < c < 1/e`, which holds for every exponent; the others are the published
 /// approximations, which are inaccurate for small restitution.

@@ -1,8 +1,8 @@
-//! Contact: where two bodies may touch, how far apart they are there, and the law of the force between them.
+//! Contact: the places where two bodies may touch, the gap there, and the law of the contact force.
 //!
-//! Every pair of shapes comes down to [`Spot`]s. A spot knows its gap (negative where the bodies overlap), the unit normal of the second body
-//! towards the first, and a point half way between the two surfaces. The point lies on the common normal, so that the rate of the gap is the
-//! normal part of the relative velocity of the two bodies at that point, exactly, whatever the shapes are.
+//! Every pair of shapes is reduced to [`Spot`]s. A spot provides its gap (negative where the bodies overlap), the unit normal from the
+//! second body towards the first, and a point half way between the two surfaces. The point lies on the common normal, so that for all
+//! shapes the rate of the gap is exactly the normal component of the relative velocity of the two bodies at that point.
 
 mod among;
 mod law;
@@ -24,7 +24,7 @@ use nalgebra::Vector3;
 /// Where the bodies of a contact may touch.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Spots {
-    /// One after the other.
+    /// A list of individual spots.
     Listed(Vec<Spot>),
     /// Balls among each other.
     Among(Among),
@@ -59,7 +59,7 @@ impl Spots {
         }
     }
 
-    /// The least gap at some poses, m, or `reach` where balls among each other are farther apart.
+    /// The smallest gap at some poses, m, or `reach` where balls among each other are farther apart.
     pub fn least_gap(&self, reach: f64, pose: &impl Fn(usize) -> PoseOf<f64>) -> f64 {
         let mut least = f64::INFINITY;
         self.near(reach, pose, &mut |s| least = least.min(s.touch(&pose(s.bodies[0]), &pose(s.bodies[1])).gap));

@@ -9,9 +9,9 @@ use std::sync::Arc;
 
 type P = Vector2<f64>;
 
-/// Most steps of a search along a curve.
+/// Largest number of steps of a search along a curve.
 const STEPS: usize = 60;
-/// Steps that carry a value to a scalar with derivatives: each doubles the number of right ones.
+/// Newton steps that extend a value to a scalar with derivatives: each doubles the number of correct derivatives.
 const REFINEMENTS: usize = 4;
 
 /// A planar curve on a body.
@@ -25,9 +25,9 @@ pub struct Outline {
     pub R: Matrix3<f64>,
     /// 1 where the other body is on the left of the curve, -1 on the right.
     pub sign: f64,
-    /// Overlap from which on the other body counts as elsewhere, m.
+    /// Overlap beyond which the other body is regarded as not in contact, m.
     pub depth: f64,
-    /// Places from which searches go out: arc lengths and points.
+    /// Starting points of searches: arc lengths and points.
     pub seeds: Vec<(f64, P)>,
 }
 
@@ -45,7 +45,8 @@ impl Outline {
         q.r + q.A * (self.s.map(S::of) + self.R.map(S::of) * Vector3::new(p.x, p.y, S::zero()))
     }
 
-    /// The arc length where a measure along the curve is least, near seed `k`: `slope` gives first and second derivative by arc length.
+    /// The arc length at which a measure along the curve is smallest, near seed `k`: `slope` returns its first and second derivative by arc
+    /// length.
     fn least(&self, k: usize, slope: impl Fn(f64) -> [f64; 2]) -> f64 {
         let (closed, length) = (self.curve.closed(), self.curve.length());
         let apart = length / (self.seeds.len() - usize::from(!closed)) as f64;
@@ -142,7 +143,7 @@ impl Outline {
             let (c, c1, c2) = (turned(&c) + shift, turned(&c1), turned(&c2));
             let [e, e1, e2] = other.curve.on(&its, y);
             let r = c - e;
-            // The foot is nearest, and where the curve does not end both tangents are parallel.
+            // Conditions: the foot is the nearest point, and both tangents are parallel, except at an end of the curve.
             let (f, g) = (r.dot(&e1), cross(&c1, &e1));
             let (f_x, f_y) = (c1.dot(&e1), r.dot(&e2) - e1.dot(&e1));
             if at_end {

@@ -1,14 +1,14 @@
-//! Contacts as their author states them.
+//! Contacts as specified by the author.
 
 use crate::spec::{Side, V3};
 use serde::{Deserialize, Serialize};
 
-/// A contact as written: what may touch what, and how.
+/// A contact as specified: its partners and its law.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ContactSpec {
-    /// What may touch what.
+    /// The partners of a contact.
     pub partners: Partners,
-    /// Share of the speed of approach with which bodies part again, 0 to 1.
+    /// Ratio of the separation speed to the approach speed, 0 to 1.
     pub restitution: Option<f64>,
     /// Dry friction.
     pub friction: Option<FrictionSpec>,
@@ -18,7 +18,7 @@ pub struct ContactSpec {
     pub exponent: Option<f64>,
     /// How the damping follows from the restitution; omitted: exactly.
     pub law: Option<LawName>,
-    /// Speed of approach at which the restitution is met, m/s.
+    /// Approach speed at which the restitution is attained, m/s.
     pub speed: Option<f64>,
 }
 
@@ -49,7 +49,7 @@ impl ContactSpec {
     }
 }
 
-/// What may touch what.
+/// The partners of a contact.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Partners {
     /// One side and another; sides with several bodies touch in all pairs.
@@ -92,7 +92,7 @@ impl SideSpec {
 /// The shape of a side, in the frame of its body.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum SideForm {
-    /// A ball, or with radius zero a point; `inside` makes it a hollow that the other side is in.
+    /// A ball, or with radius zero a point; `inside` makes it a hollow sphere that contains the other side.
     Ball {
         /// Centre.
         at: V3,
@@ -131,7 +131,7 @@ pub enum SideForm {
         /// Corners in order.
         points: Vec<V3>,
     },
-    /// A plane, which everything is in front of.
+    /// A plane; the other side is in front of it.
     Plane {
         /// A point of it.
         at: V3,
@@ -144,13 +144,13 @@ pub enum SideForm {
         curve: String,
         /// The side on which the other body is; omitted: as drawn.
         side: Option<Side>,
-        /// Overlap from which on the other body counts as elsewhere, m.
+        /// Overlap beyond which the other body is regarded as not in contact, m.
         depth: Option<f64>,
     },
 }
 
 impl SideForm {
-    /// How messages call it.
+    /// Its name in messages.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Ball { inside: true, .. } => "a hollow ball",
@@ -167,7 +167,7 @@ impl SideForm {
     }
 }
 
-/// Dry friction as written.
+/// Dry friction as specified.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FrictionSpec {
     /// Coefficient while sliding.

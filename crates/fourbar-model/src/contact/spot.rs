@@ -18,7 +18,7 @@ use nalgebra::{Matrix3, Vector2, Vector3};
 
 type V = Vector3<f64>;
 
-/// The rounded part: what the first body brings.
+/// The shape of the first body: rounded.
 #[derive(Clone, Debug, PartialEq)]
 pub enum First {
     /// A ball, or with radius zero a point.
@@ -41,7 +41,7 @@ pub enum First {
     Curve(Box<Outline>),
 }
 
-/// What the second body brings.
+/// The shape of the second body.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Second {
     /// A plane.
@@ -82,11 +82,11 @@ pub struct Polygon {
 pub struct Spot {
     /// The two bodies.
     pub bodies: [usize; 2],
-    /// What the first brings.
+    /// Shape of the first body.
     pub first: First,
-    /// What the second brings.
+    /// Shape of the second body.
     pub second: Second,
-    /// Whether the author named the bodies in the other order.
+    /// Whether the bodies are in reverse order compared with the file.
     pub swapped: bool,
 }
 
@@ -101,7 +101,7 @@ pub struct Touch<S: Scalar> {
     pub p: Vector3<S>,
 }
 
-/// What lies in a plane at `s` with axes `R` of a body, seen from another point of the world.
+/// Coordinates of a world point in a frame of a body with origin `s` and axes `R`.
 pub(super) fn into_plane<S: Scalar>(q: &PoseOf<S>, s: &V, R: &Matrix3<f64>, p: &Vector3<S>) -> Vector3<S> {
     R.map(S::of).tr_mul(&(q.A.tr_mul(&(p - q.r)) - s.map(S::of)))
 }
@@ -112,13 +112,13 @@ impl Spot {
         !matches!(self.first, First::Curve(_)) && matches!(self.second, Second::Plane { .. } | Second::Ball { .. })
     }
 
-    /// How its gap follows the bodies: curves and polygons end, or are passed from one part to the next.
+    /// How its gap depends on the poses: on curves and polygons it may jump at ends, or from one part to the next.
     pub fn follows(&self) -> Follows {
         if self.is_one_piece() { Follows::Surface } else { Follows::Jumps }
     }
 
-    /// The penetration path: the distance, m, that one body has to move from first contact until they separate again on the other side. Infinite where nothing
-    /// lies behind.
+    /// The penetration path: the distance, m, that one body has to move from first contact until they separate again on the other side.
+    /// Infinite if the second body has no other side.
     pub fn way_through(&self) -> f64 {
         let radius = if let First::Ball { radius, .. } = &self.first { *radius } else { 0.0 };
         match &self.second {
@@ -142,15 +142,15 @@ impl Spot {
         !matches!(self.second, Second::Polygon(_))
     }
 
-    /// Gap, normal and point at poses of the two bodies. Where the first body is beyond the end of an open curve the gap is positive and says
-    /// only that nothing touches.
+    /// Gap, normal and point at poses of the two bodies. Beyond the end of an open curve the gap is positive, which only means that there
+    /// is no contact.
     pub fn touch<S: Scalar>(&self, qa: &PoseOf<S>, qb: &PoseOf<S>) -> Touch<S> {
         match (&self.first, &self.second) {
             (First::Ball { s, radius }, second) => ball(&(qa.r + qa.A * s.map(S::of)), *radius, second, qb),
             (First::Rim { s, e, radius }, Second::Plane { s: o, n }) => rim(qa, s, e, *radius, qb, o, n),
             (First::Curve(c), Second::Plane { s: o, n }) => c.on_plane(qa, qb, o, n),
             (First::Curve(c), Second::Curve(other)) => c.on_curve(qa, other, qb),
-            // Pairs that nobody builds.
+            // Unsupported pairs, which are never built.
             (First::Rim { .. } | First::Curve(_), _) => Touch { gap: S::of(f64::MAX), n: Vector3::zeros(), p: qa.r },
         }
     }
@@ -194,7 +194,7 @@ fn rim<S: Scalar>(qa: &PoseOf<S>, s: &V, e: &V, radius: f64, qb: &PoseOf<S>, o: 
     let height = n.dot(&(c - qb.r - qb.A * o.map(S::of)));
     let up = n - axis * axis.dot(&n);
     let square = up.dot(&up);
-    // A disk that lies flat touches all round; its middle represents that.
+    // A disk that lies flat touches along its whole rim, which is represented by its centre.
     if square.value() < 1e-24 {
         return Touch { gap: height, n, p: c - n * (height * S::of(0.5)) };
     }
@@ -249,7 +249,7 @@ impl Polygon {
     }
 }
 
-/// What a ball sees of a curve under it.
+/// Gap, normal and point between a ball and a curve.
 impl Outline {
     fn under_ball<S: Scalar>(&self, c: &Vector3<S>, radius: f64, q: &PoseOf<S>) -> Touch<S> {
         let y = into_plane(q, &self.s, &self.R, c);

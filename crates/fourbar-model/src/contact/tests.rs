@@ -6,7 +6,7 @@ use fourbar_math::{Dual, so3};
 use nalgebra::{Matrix3, Vector2};
 use std::sync::Arc;
 
-/// Numbers between -1 and 1 that are the same every time.
+/// Reproducible pseudo-random numbers between -1 and 1.
 struct Draw(u64);
 
 impl Draw {
@@ -34,7 +34,7 @@ fn outline(a: f64, b: f64) -> Box<Outline> {
     Box::new(Outline::new(ellipse(a, b), Vector3::new(0.02, -0.01, 0.0), Matrix3::identity(), -1.0, f64::INFINITY))
 }
 
-/// All pairs; whether they live in one plane.
+/// All pairs, and whether they are planar.
 fn pairs() -> Vec<(&'static str, First, Second, bool)> {
     let s = Vector3::new(0.05, -0.03, 0.04);
     let flat = Vector3::new(0.05, -0.03, 0.0);
@@ -82,7 +82,7 @@ fn gaps_and_normals_of_all_pairs_have_the_derivatives_they_say() {
                 (Pose { r, A: so3::exp(&turn) }, Twist { v, w })
             };
             let ((mut qa, va), (qb, vb)) = (body(1.0), body(0.1));
-            // Outside what is on the second body.
+            // Outside the shape of the second body.
             if planar {
                 let away = Vector3::new(qa.r.x, qa.r.y, 0.0);
                 qa.r += away.try_normalize(1e-9).unwrap_or_else(Vector3::x) * 0.9;
@@ -99,7 +99,7 @@ fn gaps_and_normals_of_all_pairs_have_the_derivatives_they_say() {
             let [before, after] = [-h, h].map(|t| spot.touch(&moved(&qa, &va, t), &moved(&qb, &vb, t)));
             let rate = (after.gap - before.gap) / (2.0 * h);
             let bend = (after.gap + before.gap - 2.0 * touch.gap) / (h * h);
-            // A polygon has corners: where the nearest part changes inside the difference nothing is compared.
+            // A polygon has corners: nothing is compared where the nearest part changes within the difference.
             if bend.abs() > 1e3 {
                 continue;
             }
@@ -174,7 +174,7 @@ fn both_surfaces_pass_half_a_gap_from_the_point() {
     }
 }
 
-/// The table of published shortcuts and of the exact condition, reached in an impact without other forces.
+/// Restitutions of the published approximations and of the exact condition, obtained in an impact without other forces.
 #[test]
 fn the_exact_law_reaches_the_restitution_that_is_asked_for() {
     for (e, hunt, flores, c) in [
@@ -193,7 +193,7 @@ fn the_exact_law_reaches_the_restitution_that_is_asked_for() {
     }
 }
 
-/// Speed after an impact with 1 m/s of 1 kg, by the method of Runge and Kutta.
+/// Speed after an impact of 1 kg at 1 m/s, by a Runge-Kutta method.
 fn rebound(law: LawName, e: f64) -> f64 {
     let law = Compliant { K: 1e5, n: 1.5, chi: damping_factor(law, e), friction: Friction::NONE };
     let (mut gap, mut v) = (0.0_f64, -1.0_f64);

@@ -2,10 +2,10 @@
 
 use super::{Curve, P, Path};
 
-/// Slowest the spline may pass a parameter, whose usual rate is one: below that it has a cusp.
+/// Smallest speed of the spline by its parameter, which is usually one: below it the curve has a cusp.
 pub(super) const SLOWEST: f64 = 1e-3;
 
-/// Why points make no curve.
+/// The reason for which points do not form a curve.
 #[derive(Clone, Debug, PartialEq)]
 pub enum CurveError {
     /// Fewer points than a curve needs.
@@ -13,16 +13,16 @@ pub enum CurveError {
         /// How many there are.
         given: usize,
     },
-    /// Two points after one another coincide; the number of the first, from zero.
+    /// Two consecutive points coincide; the number of the first, from zero.
     Repeated(usize),
-    /// The curve comes to a stop after a point, from zero, near a place.
+    /// The curve has a cusp after a point, numbered from zero, near a position.
     Cusp {
         /// The point before.
         point: usize,
         /// Where.
         at: P,
     },
-    /// It crosses itself at a place, after two of its points, from zero.
+    /// It crosses itself at a position, after two of its points, numbered from zero.
     Crosses {
         /// The points before.
         points: [usize; 2],
@@ -31,7 +31,7 @@ pub enum CurveError {
     },
 }
 
-/// Where a follower does not fit a curve.
+/// A place where a follower does not fit a curve.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Undercut {
     /// Arc length of the place.
@@ -42,7 +42,7 @@ pub struct Undercut {
     pub radius: Option<f64>,
 }
 
-/// Refuses too few points and neighbours that coincide.
+/// Rejects too few points and neighbours that coincide.
 pub(super) fn points(points: &[P], closed: bool) -> Result<(), CurveError> {
     if points.len() < 3 {
         return Err(CurveError::TooFew { given: points.len() });
@@ -57,7 +57,7 @@ pub(super) fn points(points: &[P], closed: bool) -> Result<(), CurveError> {
 }
 
 impl Curve {
-    /// Refuses a curve that crosses itself: its nearest point would not say which branch is meant.
+    /// Rejects a curve that crosses itself: the nearest point would not identify the branch.
     pub(super) fn crossing(&self) -> Result<(), CurveError> {
         let n = self.pieces.len();
         let mut found = None;
@@ -89,7 +89,8 @@ impl Curve {
 }
 
 impl Path {
-    /// The first place at which the follower does not fit: the curve bends more than the follower, or the follower meets it elsewhere.
+    /// The first place at which the follower does not fit: the curvature exceeds that of the follower, or the follower touches another part
+    /// of the curve.
     pub fn undercut(&self) -> Option<Undercut> {
         if self.offset == 0.0 {
             return None;

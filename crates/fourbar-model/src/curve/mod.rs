@@ -1,9 +1,9 @@
 //! Planar curves through points, with arc length: tracks, slots and cams.
 //!
-//! A curve is a cubic spline through its points, twice continuously differentiable, cut into pieces that turn by little. Arc
-//! length is summed over the pieces by Gauss quadrature, each piece so short that halving it changes nothing above rounding.
-//! Beyond its ends an open curve continues along its tangents. The nearest point of a curve is found through a tree of boxes, so
-//! nothing has to be remembered from one evaluation to the next; that is why a curve must not cross itself.
+//! A curve is a cubic spline through its points, twice continuously differentiable, cut into pieces whose tangent turns only slightly. Arc
+//! length is summed over the pieces by Gauss quadrature; each piece is so short that halving it changes the result by rounding only. Beyond
+//! its ends an open curve continues along its tangents. The nearest point of a curve is found through a tree of boxes, so that an
+//! evaluation does not depend on earlier ones; therefore a curve must not cross itself.
 
 mod check;
 mod nearest;
@@ -25,11 +25,11 @@ const TURN: f64 = 0.3;
 /// Most halvings of a span.
 const HALVINGS: usize = 30;
 
-/// A part of a span that turns by little.
+/// A part of a span whose tangent turns only slightly.
 #[derive(Clone, Copy, Debug)]
 struct Piece {
     span: usize,
-    /// Its parameters.
+    /// Its parameter interval.
     x: [f64; 2],
     /// Arc length at its start.
     s: f64,
@@ -60,7 +60,7 @@ impl PartialEq for Curve {
     }
 }
 
-/// A point of the plane seen from a curve: the nearest point of the curve and what happens there.
+/// Projection of a point of the plane onto a curve: the nearest point of the curve and its properties.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Near {
     /// Arc length of the nearest point; below zero or above the length beyond the ends of an open curve.
@@ -84,7 +84,7 @@ impl Near {
     }
 }
 
-/// Place on a curve by span and parameter.
+/// Position on a curve by span and parameter.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Foot {
     piece: usize,
@@ -92,7 +92,7 @@ struct Foot {
     x: f64,
 }
 
-/// A place on a curve, with the parameter of its cubic there.
+/// A position on a curve by span and parameter of its cubic.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Mark {
     span: usize,
@@ -157,7 +157,7 @@ impl Curve {
                     return Err(CurveError::Cusp { point: k, at: self.spans[k].at(middle)[0] });
                 }
                 self.pieces.push(Piece { span: k, x, s: s + lost, theta, t: v0.normalize() });
-                // Summed with what rounding removes.
+                // Compensated summation.
                 let sum = s + halves;
                 lost += if s.abs() >= halves { (s - sum) + halves } else { (halves - sum) + s };
                 s = sum;
@@ -166,7 +166,7 @@ impl Curve {
         }
         (self.length, self.turn) = (s + lost, theta);
         if !self.closed {
-            // Straight on beyond the ends.
+            // Straight continuations beyond the ends.
             let first = self.spans[0].at(0.0);
             let last = self.spans[self.spans.len() - 1];
             let end = last.at(last.end);
@@ -198,7 +198,7 @@ impl Curve {
         end.is_infinite().then_some(end > 0.0)
     }
 
-    /// Turn of the tangent up to the start of the piece of a foot, and the tangent there.
+    /// Rotation of the tangent up to the start of the piece of a foot, and the tangent there.
     fn turned(&self, foot: &Foot) -> (f64, P) {
         match self.beyond(foot.span) {
             Some(false) => (0.0, self.spans[foot.span].a[1]),
@@ -224,7 +224,7 @@ impl Curve {
         self.see(&self.foot(p), p)
     }
 
-    /// The place at an arc length; a closed curve is gone round as often as it takes.
+    /// The position at an arc length; on a closed curve the length is taken modulo its total.
     pub fn at(&self, s: f64) -> (P, Near) {
         let s = if self.closed { s.rem_euclid(self.length) } else { s };
         let foot = self.foot_at(s);
@@ -232,7 +232,7 @@ impl Curve {
         (p, self.see(&foot, &p))
     }
 
-    /// The mark at an arc length; a closed curve is gone round as often as it takes.
+    /// The mark at an arc length; on a closed curve the length is taken modulo its total.
     pub fn mark(&self, s: f64) -> Mark {
         let foot = self.foot_at(if self.closed { s.rem_euclid(self.length) } else { s });
         Mark { span: foot.span, x: foot.x }
@@ -265,7 +265,7 @@ impl Curve {
         Foot { piece, span, x }
     }
 
-    /// The piecewise path through evenly spread places, for pictures: at least `least` of them.
+    /// A polyline through evenly spaced points, for pictures: at least `least` of them.
     pub fn polyline(&self, least: usize) -> Vec<P> {
         let n = least.max(8 * self.points.len()).min(4000);
         let last = if self.closed { n } else { n - 1 };
@@ -282,12 +282,12 @@ pub struct Path {
     pub offset: f64,
 }
 
-/// What a path measures of a point of its plane.
+/// A measure of a point of the plane with respect to a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Measure {
     /// Distance from the path, positive on its left.
     Offset,
-    /// Length of the path up to the point nearest on it.
+    /// Length along the path up to its nearest point.
     Length,
 }
 
@@ -320,7 +320,7 @@ impl Path {
         }
     }
 
-    /// The measure for any scalar that carries derivatives of the value it has now.
+    /// The measure for any scalar with derivatives at its present value.
     pub fn measure_of<S: Scalar>(&self, what: Measure, p: &Vector2<S>) -> S {
         let curve = &*self.curve;
         let here = p.map(Scalar::value);
@@ -335,7 +335,7 @@ impl Path {
                 let (theta, t0) = curve.turned(&foot);
                 let (along, across) = (t.x * S::of(t0.x) + t.y * S::of(t0.y), t.y * S::of(t0.x) - t.x * S::of(t0.y));
                 let theta = across.atan2(along) + S::of(theta);
-                // From the value to the scalar: the difference has no value, so a few nodes are exact.
+                // From the value to the scalar: the difference has the value zero, so a few nodes are exact.
                 let half = (x - S::of(foot.x)) * S::of(0.5);
                 let middle = S::of(foot.x) + half;
                 let speed = |f: f64| {
@@ -349,7 +349,7 @@ impl Path {
         }
     }
 
-    /// The gradient of a measure for any scalar that carries derivatives of the value it has now.
+    /// The gradient of a measure for any scalar with derivatives at its present value.
     pub fn gradient_of<S: Scalar>(&self, what: Measure, p: &Vector2<S>) -> Vector2<S> {
         let foot = self.curve.foot(&p.map(Scalar::value));
         let span = &self.curve.spans[foot.span];
@@ -368,7 +368,7 @@ impl Path {
         }
     }
 
-    /// A length on the round nearest to `last`, where the curve is closed.
+    /// Moves a length to the round nearest to `last` if the curve is closed.
     pub fn counted(&self, length: f64, last: f64) -> f64 {
         self.period().map_or(length, |period| length + period * ((last - length) / period).round())
     }
@@ -385,7 +385,7 @@ impl Path {
         near.n() * (near.kappa / (1.0 - near.kappa * self.offset))
     }
 
-    /// The place on the curve that belongs to a length of the path.
+    /// The position on the curve that belongs to a length of the path.
     fn find(&self, length: f64) -> (P, Near) {
         let on = |near: &Near| near.s - self.offset * near.theta;
         let length = self.period().map_or(length, |period| length.rem_euclid(period));
@@ -414,7 +414,7 @@ impl Path {
     }
 }
 
-/// The parameter of the foot of a point, from its value: every step doubles the number of right derivatives.
+/// The parameter of the foot of a point, from its value: every step doubles the number of correct derivatives.
 fn parameter_of<S: Scalar>(span: &Span, foot: f64, p: &Vector2<S>) -> S {
     let mut x = S::of(foot);
     for _ in 0..4 {

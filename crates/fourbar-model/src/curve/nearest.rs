@@ -3,7 +3,7 @@
 use super::{Curve, Foot, P, Piece};
 
 impl Curve {
-    /// Boxes of all pieces and of the nodes above them.
+    /// Computes the boxes of all pieces and of the nodes above them.
     pub(super) fn grow_boxes(&mut self) {
         let n = self.pieces.len();
         // Leaf k is node n + k; node k holds nodes 2k and 2k + 1. Node 0 is not used.
@@ -26,7 +26,7 @@ impl Curve {
         self.spans[best.1.span].at(best.1.x)[0]
     }
 
-    /// The nearest place of the curve, its straight continuations included.
+    /// The nearest point of the curve, its straight continuations included.
     pub(super) fn foot(&self, p: &P) -> Foot {
         let mut best = (f64::INFINITY, Foot { piece: 0, span: 0, x: 0.0 });
         self.descend(1, p, &mut best);
@@ -66,7 +66,7 @@ impl Curve {
         (lo - p).sup(&(p - hi)).sup(&P::zeros()).norm_squared()
     }
 
-    /// The nearest place of a piece.
+    /// The nearest point of a piece.
     fn look(&self, piece: usize, p: &P, best: &mut (f64, Foot)) {
         let Piece { span, x: [mut lo, mut hi], .. } = self.pieces[piece];
         let slope = |x: f64| {
@@ -112,7 +112,7 @@ impl Curve {
         }
     }
 
-    /// Calls `pair` with every two pieces whose boxes meet, until it states that it has seen enough.
+    /// Calls `pair` with every two pieces whose boxes intersect, until it returns false.
     pub(super) fn meeting(&self, a: usize, b: usize, pair: &mut impl FnMut(usize, usize) -> bool) -> bool {
         let n = self.pieces.len();
         let [p, q] = [self.boxes[a], self.boxes[b]];

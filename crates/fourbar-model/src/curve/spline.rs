@@ -9,7 +9,7 @@ type P = Vector2<f64>;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Span {
     pub a: [P; 4],
-    /// Where the parameter ends; infinite for the straight lines beyond the ends of an open curve, negative towards the first.
+    /// End of the parameter; infinite for the straight lines beyond the ends of an open curve, negative at the first end.
     pub end: f64,
 }
 

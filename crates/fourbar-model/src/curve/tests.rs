@@ -20,7 +20,7 @@ fn wave() -> Curve {
     Curve::new((0..9).map(|k| 0.1 * f64::from(k)).map(|x| P::new(x, 0.07 * (7.0 * x).sin() + x * x)).collect(), false).unwrap()
 }
 
-/// Arc length by Simpson's rule with halving until nothing changes: another way than that of the curve.
+/// Arc length by Simpson's rule with halving until nothing changes, independent of the method of the curve.
 fn by_simpson(curve: &Curve, span: usize, x0: f64, x1: f64) -> f64 {
     fn rule(f: &dyn Fn(f64) -> f64, a: f64, b: f64, depth: usize) -> f64 {
         let m = 0.5 * (a + b);
@@ -97,7 +97,7 @@ fn turning_once_round_is_a_whole_turn() {
         let s = path.length() * f64::from(k) / 40.0;
         let (p, t) = path.at(s);
         let (length, gradient, _) = path.measure(Measure::Length, &p);
-        // At the seam a length and that of a whole round are the same.
+        // At the seam, lengths that differ by a whole round are the same.
         let apart = (length - s) / path.length();
         assert!((apart - apart.round()).abs() < 1e-12, "{length} {s}");
         assert!((gradient - t).norm() < 1e-10);
@@ -115,7 +115,7 @@ fn gradients_and_second_derivatives_are_those_of_the_measures() {
             let p = c + near.n() * (offset + 0.0007 * (f64::from(k % 5) - 2.0));
             for what in [Measure::Offset, Measure::Length] {
                 let (value, gradient, bend) = path.measure(what, &p);
-                // Along a straight line in any direction: all derivatives by series.
+                // Along a straight line in any direction: all derivatives by Taylor series.
                 for v in [P::new(0.3, 0.8), P::new(-0.7, 0.2)] {
                     let moving = Vector2::from_fn(|i, _| Taylor::<3> { c: [p[i], v[i], 0.0] });
                     let series = path.measure_of(what, &moving).c;
@@ -169,7 +169,7 @@ fn hostile_points_are_refused_for_what_they_are() {
     assert_eq!(new(&[[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 0.0]], true), Some(CurveError::Repeated(3)));
     let eight: Vec<P> = (0..40).map(|k| TAU * f64::from(k) / 40.0).map(|x| P::new((2.0 * x).sin(), x.cos())).collect();
     assert!(matches!(Curve::new(eight, true), Err(CurveError::Crosses { .. })));
-    // There and back again.
+    // A path out and back.
     assert!(matches!(new(&[[0.0, 0.0], [1.0, 0.0], [2.0, 0.0]], true), Some(CurveError::Cusp { .. } | CurveError::Crosses { .. })));
 }
 

@@ -18,12 +18,12 @@ pub struct Dimension {
     pub current: i8,
 }
 
-/// What is known of the dimension of a value.
+/// What is known about the dimension of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A bare number: fits anywhere, and scales a quantity without changing its dimension.
     Number,
-    /// A parameter or variable given without unit: its dimension is not known, nor that of anything multiplied by it.
+    /// A parameter or variable without unit: its dimension, and that of its products, is unknown.
     Unknown,
     /// A quantity with a unit.
     Quantity(Dimension),
@@ -115,7 +115,7 @@ impl Dimension {
         )
     }
 
-    /// The whole power of a dimension; powers saturate.
+    /// An integer power of a dimension; powers saturate.
     pub fn power(self, n: i8) -> Self {
         Self::electric(
             self.length.saturating_mul(n),
@@ -125,7 +125,7 @@ impl Dimension {
         )
     }
 
-    /// The square root, where the powers are even.
+    /// The square root, if the powers are even.
     pub fn root(self) -> Option<Self> {
         let even = [self.length, self.mass, self.time, self.current].iter().all(|p| p % 2 == 0);
         even.then(|| Self::electric(self.length / 2, self.mass / 2, self.time / 2, self.current / 2))

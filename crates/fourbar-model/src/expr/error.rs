@@ -7,22 +7,22 @@ use std::ops::Range;
 /// An error in the text of an expression.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExprError {
-    /// What is wrong.
+    /// The kind of error.
     pub kind: ExprErrorKind,
-    /// The bytes of the text it concerns.
+    /// The bytes of the text concerned.
     pub range: Range<usize>,
 }
 
 /// Kinds of errors in expressions.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ExprErrorKind {
-    /// There is nothing.
+    /// The text is empty.
     Empty,
-    /// Something else was needed here.
+    /// Something else was expected here.
     Syntax {
-        /// What was needed.
+        /// The expected element.
         expected: &'static str,
-        /// What is there; empty at the end.
+        /// The text found; empty at the end.
         found: String,
     },
     /// A name without meaning.
@@ -46,7 +46,7 @@ pub enum ExprErrorKind {
     TooDeep,
     /// Too long.
     TooLong,
-    /// Too many operations once the functions it names are written out.
+    /// Too many operations after the functions it names are inserted.
     TooMany,
     /// A name after a number that is not a unit.
     UnknownUnit(String),
@@ -54,7 +54,7 @@ pub enum ExprErrorKind {
     Mismatch(Dimension, Dimension),
     /// A function of plain numbers was given a quantity.
     NotPlain(&'static str, Dimension),
-    /// A table was read at a quantity of another dimension than its own.
+    /// The argument of a table has the wrong dimension.
     WrongArgument(String, Dimension, Dimension),
 }
 

@@ -38,17 +38,17 @@ pub(super) enum Function {
 /// How a function treats the dimensions of its arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Units {
-    /// Arguments must be plain numbers or angles, the value is one.
+    /// Arguments must be plain numbers or angles, and so is the value.
     Plain,
-    /// All arguments alike, the value as well.
+    /// All arguments and the value have the same dimension.
     Alike,
-    /// All arguments alike, the value is a plain number.
+    /// All arguments have the same dimension, the value is a plain number.
     Ratio,
-    /// The square root of the argument's.
+    /// The square root of the dimension of the argument.
     Root,
     /// A power.
     Power,
-    /// A condition, then two alike.
+    /// A condition, then two values of the same dimension.
     Condition,
 }
 
@@ -59,7 +59,7 @@ pub struct FunctionInfo {
     pub name: &'static str,
     /// Least and greatest number of arguments.
     pub arguments: (usize, usize),
-    /// What it gives.
+    /// Its meaning.
     pub doc: &'static str,
     pub(super) function: Function,
     pub(super) units: Units,
@@ -127,7 +127,7 @@ impl Function {
         }
     }
 
-    /// Which piece of the function holds for arguments `a`; `None` if it has but one.
+    /// The piece of the function that is valid for arguments `a`; `None` if it has only one.
     pub(super) fn piece(self, a: &[f64]) -> Option<i64> {
         use Function::*;
         let x = a[0];
@@ -142,14 +142,14 @@ impl Function {
             Ramp | SmoothStep | SmootherStep if x <= a[1] => 0,
             Ramp | SmoothStep | SmootherStep => 1 + i64::from(x >= a[2]),
             If => i64::from(x != 0.0),
-            // The angle changes by a turn at the negative x axis.
+            // The angle jumps by a full turn at the negative x axis.
             Atan2 if a[1] < 0.0 => i64::from(x >= 0.0),
             Atan2 => 2,
             _ => return None,
         })
     }
 
-    /// The value of the function; missing arguments do not occur, since programs are checked when they are made.
+    /// The value of the function; arguments are never missing, since programs are checked when they are built.
     pub(super) fn apply<S: Scalar>(self, a: &[S]) -> S {
         use Function::*;
         let x = a[0];

@@ -1,4 +1,4 @@
-//! Cuts the text of an expression into tokens with their places.
+//! Splits the text of an expression into tokens with their positions.
 
 use super::Comparison;
 use super::error::{ExprError, ExprErrorKind};

@@ -1,13 +1,13 @@
-//! Terms of an expression that can be narrow: next to nothing almost everywhere, and large where a variable comes close to some value.
+//! Terms of an expression that can be narrow: nearly zero almost everywhere, and large where a variable is close to some value.
 
 use super::function::Function;
 use super::{Expr, Op};
 
-/// Whole powers above this make narrow peaks of broad ones.
+/// Integer powers above this turn broad peaks into narrow ones.
 const HIGH_POWER: i32 = 8;
 
 impl Op {
-    /// Whether it can make something narrow of arguments that are not.
+    /// Whether it can produce a narrow peak from broad arguments.
     fn narrows(self) -> bool {
         use Function::*;
         match self {
@@ -20,14 +20,14 @@ impl Op {
 }
 
 impl Expr {
-    /// The terms of the sum that it is which can be narrow, each as an expression of the same variables. Polynomials have none.
+    /// The terms of the sum that can be narrow, each as an expression of the same variables. Polynomials have none.
     pub fn narrow_terms(&self) -> Vec<Expr> {
         let mut list = Vec::new();
         self.collect_terms(self.ops.len(), &mut list);
         list
     }
 
-    /// Where the part that ends before `end` begins.
+    /// Start of the subexpression that ends before `end`.
     fn start_of(&self, end: usize) -> usize {
         let (mut start, mut open) = (end, 1);
         while open > 0 && start > 0 {
@@ -54,7 +54,7 @@ impl Expr {
         }
     }
 
-    /// Whether what an operation makes narrow is not constant: of a quotient that is the divisor.
+    /// Whether the operand that makes an operation narrow is variable; for a quotient, the divisor.
     fn varies(&self, op: usize) -> bool {
         let from = match self.ops[op] {
             Op::Div => self.start_of(op),

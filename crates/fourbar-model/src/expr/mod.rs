@@ -39,28 +39,28 @@ use function::Function;
 pub const MAX_LENGTH: usize = 10_000;
 /// Deepest nesting of parentheses, calls, signs and powers.
 pub const MAX_NESTING: usize = 100;
-/// Most intermediate values at one time.
+/// Largest number of intermediate values at one time.
 const MAX_STACK: usize = 64;
 /// Enough for almost every expression; larger ones take the large stack.
 const SMALL_STACK: usize = 8;
 
-/// Most operations of an expression once the functions it names are written out in it.
+/// Largest number of operations of an expression after the functions it names are inserted.
 pub const MAX_OPERATIONS: usize = 20_000;
 
-/// What a name in an expression represents.
+/// The meaning of a name in an expression.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Symbol {
     /// A number whose dimension is not known.
     Value(f64),
     /// A number with its dimension.
     Quantity(f64, Dimension),
-    /// A variable, by its place in the list given to [`Expr::eval`].
+    /// A variable, by its index in the list given to [`Expr::eval`].
     Variable(u32),
     /// Another expression with its dimension, if known; its variables are those of the calling expression.
     Function(Expr, Kind),
 }
 
-/// Gives meaning to the names and units of an expression.
+/// Resolves the names and units of an expression.
 pub trait Names {
     /// The meaning of a name, which may contain dots and hyphens.
     fn symbol(&mut self, name: &str) -> Option<Symbol>;
@@ -72,7 +72,7 @@ pub trait Names {
     fn table(&mut self, _name: &str) -> Option<Table> {
         None
     }
-    /// Whether a word after `*` or `/` behind a unit continues with the unit, as the `m` of `2 N*m`.
+    /// Whether a word after `*` or `/` behind a unit continues the unit, as the `m` of `2 N*m`.
     fn further_unit(&mut self, name: &str) -> bool {
         self.unit(name).is_some()
     }
@@ -93,11 +93,11 @@ enum Op {
     Sub,
     Mul,
     Div,
-    /// A whole constant power, which accepts any base.
+    /// A constant integer power, which accepts any base.
     Power(i32),
     Compare(Comparison),
     Call(Function),
-    /// A table, by its place in the list of the expression.
+    /// A table, by its index in the list of the expression.
     Table(u32),
 }
 
@@ -112,7 +112,7 @@ enum Comparison {
 }
 
 impl Comparison {
-    /// One where it holds, otherwise zero.
+    /// One if the comparison is true, otherwise zero.
     fn apply<S: Scalar>(self, a: S, b: S) -> S {
         let (yes, no) = (S::one(), S::zero());
         match self {
@@ -145,12 +145,12 @@ impl Op {
         }
     }
 
-    /// Which piece of its function holds for arguments `a`; `None` if there is but one.
+    /// The piece of its function that is valid for arguments `a`; `None` if there is only one.
     fn piece(self, a: &[f64], tables: &[Table]) -> Option<i64> {
         match self {
             Op::Compare(c) => Some(c.apply(a[0], a[1]) as i64),
             Op::Call(f) => f.piece(a),
-            // Inside a table nothing jumps up to the second derivative.
+            // Inside a table, derivatives up to the second are continuous.
             Op::Table(k) => tables.get(k as usize).and_then(|t| t.function.part(a[0])),
             _ => None,
         }
@@ -192,7 +192,7 @@ impl Expr {
         Self { ops: Box::new(ops), tables: Box::new([]), depth: 3 }
     }
 
-    /// Parses a text; `resolve` gives the meaning of names (`pi` and `e` are known unless it says otherwise).
+    /// Parses a text; `resolve` returns the meaning of names (`pi` and `e` are defined unless it overrides them).
     pub fn parse(text: &str, mut resolve: &mut dyn FnMut(&str) -> Option<Symbol>) -> Result<Self, ExprError> {
         parser::parse(text, &mut resolve).map(|(expr, _)| expr)
     }
@@ -227,7 +227,7 @@ impl Expr {
         (depth <= MAX_STACK).then(|| Self { ops: ops.into(), tables: called.into(), depth })
     }
 
-    /// The value with variable `k` at `x[k]`; a variable beyond the list is not a number. Nothing is allocated.
+    /// The value with variable `k` at `x[k]`; a variable beyond the list is NaN. Nothing is allocated.
     pub fn eval<S: Scalar>(&self, x: &[S]) -> S {
         match *self.ops {
             [Op::Constant(c)] => S::of(c),
@@ -251,12 +251,12 @@ impl Expr {
         self.ops.contains(&Op::Variable(k))
     }
 
-    /// Whether it is made of pieces that might not fit together: conditions, steps, absolute values and their like.
+    /// Whether it consists of pieces that may not join smoothly: conditions, steps, absolute values and similar.
     pub fn has_pieces(&self) -> bool {
         self.ops.iter().any(|op| op.piece(&[0.0; 3], &self.tables).is_some())
     }
 
-    /// A number for the pieces that hold where the variables are `x`: it changes where one of them does.
+    /// A number that identifies the pieces valid at variables `x`: it changes where one of them does.
     pub fn pieces_at(&self, x: &[f64]) -> u64 {
         let mut stack = [0.0; MAX_STACK];
         let (mut n, mut seen) = (0, 0xcbf2_9ce4_8422_2325_u64);
@@ -301,11 +301,11 @@ impl Expr {
         list
     }
 
-    /// Times at which smooth steps begin and end: `smoothstep(t, a, b)` and its like, whose first argument moves evenly with the variable
-    /// `time` and whose ends are numbers.
+    /// Times at which smooth steps begin and end: `smoothstep(t, a, b)` and similar, whose first argument is linear in the variable `time`
+    /// and whose ends are numbers.
     pub fn smooth_ends(&self, time: usize) -> Vec<f64> {
         use Function::{SmoothStep, SmootherStep};
-        // Value at time zero and rate of what moves evenly.
+        // Value at time zero and rate of expressions linear in time.
         let mut stack: Vec<Option<[f64; 2]>> = Vec::new();
         let mut list = Vec::new();
         for op in &self.ops {
@@ -333,7 +333,7 @@ impl Expr {
         list
     }
 
-    /// All numbers in it: those written, those that follow from them alone, and the ends of its tables.
+    /// All numbers in it: literals, constants computed from them, and the ends of its tables.
     pub fn constants(&self) -> Vec<f64> {
         let mut stack: Vec<Option<f64>> = Vec::new();
         let mut list = Vec::new();

@@ -1,7 +1,7 @@
-//! Parses expressions by precedence climbing, straight into a postfix program.
+//! Parses expressions by precedence climbing, directly into a postfix program.
 //!
-//! Constant parts are computed at once, which finds divisions by zero at their location; a fault inside the branch of an
-//! `if` that is never taken is forgotten. Recursion is limited by [`MAX_NESTING`], so no text exhausts the stack.
+//! Constant parts are computed immediately, which locates divisions by zero; an error inside an `if` branch that is never taken is ignored.
+//! Recursion is limited by [`MAX_NESTING`], so no text exhausts the stack.
 //!
 //! Precedence, loosest first: comparisons, `+ -`, `* /`, signs, `^`. A sign before a power covers the power: `-2^2 = -4`.
 
@@ -20,7 +20,7 @@ struct Operand {
     value: Option<f64>,
     kind: Kind,
     range: Range<usize>,
-    /// The first fault in its constants.
+    /// The first error in its constants.
     fault: Option<ExprError>,
 }
 
@@ -170,7 +170,7 @@ impl Parser<'_, '_> {
             let power = sign * self.unit_power(&mut range)?;
             factor *= unit.powi(i32::from(power));
             dimension = dimension.times(d.power(power));
-            // Go on only where a unit name follows without spaces; otherwise the operator belongs to the expression.
+            // Continue only if a unit name follows without spaces; otherwise the operator belongs to the expression.
             sign = match self.token {
                 Token::Star => 1,
                 Token::Slash => -1,
@@ -214,7 +214,7 @@ impl Parser<'_, '_> {
     fn word(&mut self, word: Range<usize>) -> Parsed {
         let text = self.lexer.text;
         let after = text[word.end..].trim_start();
-        // The names of tables may contain hyphens, as all names.
+        // Names of tables may contain hyphens, like all names.
         for end in self.lexer.name_ends(&word) {
             if text[end..].trim_start().starts_with('(')
                 && let Some(table) = self.names.table(&text[word.start..end])
@@ -252,7 +252,7 @@ impl Parser<'_, '_> {
         Ok(self.constant(value, Kind::Number, word))
     }
 
-    /// Writes out another expression in place of its name.
+    /// Inserts another expression in place of its name.
     fn inline(&mut self, f: &Expr, kind: Kind, range: Range<usize>) -> Parsed {
         if let Some(x) = f.constant_value() {
             return Ok(self.constant(x, kind, range));
@@ -343,7 +343,7 @@ impl Parser<'_, '_> {
         self.emit(Op::Call(function), arguments, kind, range)
     }
 
-    /// Keeps the branch a constant condition chooses, and only its faults.
+    /// Keeps the branch selected by a constant condition, and only its errors.
     fn choose(&mut self, first: bool, mut arguments: Vec<Operand>, kind: Kind, range: Range<usize>) -> Operand {
         let start = arguments[0].start;
         let (a, b) = (arguments[1].start, arguments[2].start);
@@ -384,7 +384,7 @@ impl Parser<'_, '_> {
         }
         let kind = a.kind.power(b.value);
         match b.value {
-            // Whole powers take any base and have exact derivatives everywhere.
+            // Integer powers accept any base and have exact derivatives everywhere.
             Some(n) if n.fract() == 0.0 && n.abs() <= 64.0 && b.fault.is_none() => {
                 self.ops.truncate(b.start);
                 Ok(self.emit(Op::Power(n as i32), vec![a], kind, range))
@@ -399,7 +399,7 @@ impl Parser<'_, '_> {
         Operand { start: self.ops.len() - 1, value: Some(x), kind, range, fault }
     }
 
-    /// Appends an operation; computes it at once where all operands are constant.
+    /// Appends an operation; computes it immediately if all operands are constant.
     fn emit(&mut self, op: Op, operands: Vec<Operand>, kind: Kind, range: Range<usize>) -> Operand {
         let start = operands.first().map_or(self.ops.len(), |o| o.start);
         let constant = operands.iter().all(|o| o.value.is_some());

@@ -1,9 +1,9 @@
-//! Expressions in pieces: which piece of each of their operations holds, how far it is from its end, and the expression of these pieces
-//! alone, which is smooth beyond them.
+//! Piecewise expressions: the valid piece of each operation, its distance from its ends, and the expression restricted to these pieces,
+//! which continues smoothly beyond them.
 //!
-//! Conditions, absolute values, steps and their like switch. Between two switches an expression is that of [`Expr::in_pieces`]; a piece
-//! ends where one of its guards comes down to zero. What is smooth up to its second derivative, such as `smoothstep`, does not switch;
-//! steps end where it begins and ends ([`Expr::smooth_ends`]).
+//! Conditions, absolute values, steps and similar operations switch. Between two switches an expression equals that of [`Expr::in_pieces`];
+//! a piece ends where one of its guards reaches zero. Functions with continuous second derivatives, such as `smoothstep`, do not switch;
+//! integration steps end where they begin and end ([`Expr::smooth_ends`]).
 
 use super::function::Function;
 use super::{Comparison, Expr, MAX_STACK, Op, Table};
@@ -11,10 +11,10 @@ use fourbar_math::Piecewise;
 use smallvec::SmallVec;
 use std::sync::Arc;
 
-/// Which piece holds of each operation that switches, in the order of the program.
+/// The valid piece of each switching operation, in the order of the program.
 pub type Pieces = SmallVec<[i64; 4]>;
 
-/// Values of guards: two for each operation that switches, infinite if absent.
+/// Values of guards: two for each switching operation, infinite if absent.
 pub type Guards = SmallVec<[f64; 8]>;
 
 impl Op {
@@ -29,12 +29,12 @@ impl Op {
         }
     }
 
-    /// The piece that holds for arguments `a`, as [`Op::guards`] and [`Op::in_piece`] count them.
+    /// The piece that is valid for arguments `a`, numbered as in [`Op::guards`] and [`Op::in_piece`].
     fn switched(self, a: &[f64], tables: &[Table]) -> i64 {
         self.piece(a, tables).unwrap_or(0)
     }
 
-    /// How far the arguments are from the two ends of piece `p`: positive inside, without unit.
+    /// Dimensionless distance of the arguments from the two ends of piece `p`, positive inside.
     fn guards(self, p: i64, a: &[f64], tables: &[Table]) -> [f64; 2] {
         use Function::*;
         const FAR: f64 = f64::INFINITY;
@@ -75,7 +75,7 @@ impl Op {
         }
     }
 
-    /// Its value on piece `p`.
+    /// The value on piece `p`.
     fn on_piece(self, p: i64, a: &[f64], tables: &[Table]) -> f64 {
         use Function::*;
         match self {
@@ -104,7 +104,7 @@ impl Op {
         }
     }
 
-    /// Program of piece `p`, from those of its arguments.
+    /// Program of piece `p`, from the programs of its arguments.
     fn in_piece(self, p: i64, a: &mut [Vec<Op>], tables: &mut Vec<Table>) -> Vec<Op> {
         use Function::*;
         let mut take = |k: usize| std::mem::take(&mut a[k]);
@@ -160,17 +160,17 @@ fn between(p: i64, x: f64, [low, high]: [f64; 2], apart: impl Fn(f64, f64) -> f6
     }
 }
 
-/// Guards above minus this are those of a piece that holds.
+/// A piece is valid while its guards exceed minus this.
 const ROUNDING: f64 = 1e-12;
 
 impl Expr {
-    /// Whether an operation in it switches between pieces that a method of high order must not step across.
+    /// Whether an operation in it switches between pieces; a high-order method must not step across such a switch.
     pub fn switches(&self) -> bool {
         self.ops.iter().any(|op| op.switches(&self.tables))
     }
 
-    /// The pieces that hold where the variables are `x`. Where a guard of earlier pieces has come down to zero, `left` names those pieces
-    /// and the guard: the piece after it is taken, and others stay as long as they hold.
+    /// The pieces valid at variables `x`. If a guard of earlier pieces has reached zero, `left` gives those pieces and the guard: the piece
+    /// behind it is taken, and others are kept while they are valid.
     pub fn pieces(&self, x: &[f64], left: Option<(&[i64], usize)>) -> Pieces {
         let mut list = Pieces::new();
         self.walk(x, |op, a, tables| {
@@ -186,7 +186,7 @@ impl Expr {
         list
     }
 
-    /// Guards of some pieces where the variables are `x`: two for each, positive inside. Those of branches that are not taken are infinite.
+    /// Guards of some pieces at variables `x`: two for each, positive inside; infinite in branches that are not taken.
     pub fn guards(&self, pieces: &[i64], x: &[f64], out: &mut Guards) {
         out.clear();
         let mut k = 0;
@@ -201,11 +201,11 @@ impl Expr {
         }
     }
 
-    /// Runs the program with the pieces that `choose` gives to operations that switch, from their arguments. Gives the ranges of operations
-    /// that switch, counted among each other, in branches that are not taken.
+    /// Runs the program with the pieces that `choose` selects for switching operations from their arguments. Returns the ranges of
+    /// switching operations, numbered among themselves, in branches that are not taken.
     fn walk(&self, x: &[f64], mut choose: impl FnMut(Op, &[f64], &[Table]) -> i64) -> SmallVec<[(usize, usize); 2]> {
         let mut stack = [0.0; MAX_STACK];
-        // How many operations that switch come before each value.
+        // Number of switching operations before each value.
         let mut starts = [0_usize; MAX_STACK];
         let (mut n, mut count) = (0, 0);
         let mut not_taken = SmallVec::new();
@@ -233,8 +233,8 @@ impl Expr {
         not_taken
     }
 
-    /// The same on some pieces alone: smooth where they end, and beyond. Roots and powers that are not whole end with their piece: beyond it their
-    /// base counts as zero.
+    /// The expression restricted to some pieces, smooth at their ends and beyond. Roots and non-integer powers cannot be continued: beyond
+    /// their piece the base is set to zero.
     pub fn in_pieces(&self, pieces: &[i64]) -> Expr {
         let mut tables = self.tables.to_vec();
         // Programs, and whether a piece was chosen in them.
@@ -266,12 +266,12 @@ impl Expr {
             stack.push(next);
         }
         let ops = stack.pop().unwrap_or_default().0;
-        // No program of pieces is deeper than a ramp makes it.
+        // The deepest program of a piece is that of a ramp.
         Expr::from_ops(ops, tables).unwrap_or_else(|| self.clone())
     }
 }
 
-/// A program whose roots and constant powers that are not whole have no base below zero.
+/// A program in which the base of roots and of constant non-integer powers is not below zero.
 fn with_bases_kept(program: Vec<Op>) -> Vec<Op> {
     let kept = [Op::Constant(0.0), Op::Call(Function::Max)];
     let mut out: Vec<Op> = Vec::with_capacity(program.len());

@@ -3,7 +3,7 @@
 use super::{Comparison, Expr, FUNCTIONS, Op};
 use std::fmt::Write;
 
-/// How tightly the outermost operator of a piece of text binds, as in the parser.
+/// Precedence of the outermost operator of a piece of text, as in the parser.
 #[derive(Clone, Copy, PartialEq, PartialOrd)]
 enum Level {
     Compare,

@@ -1,4 +1,4 @@
-//! Facts about expressions: values, derivatives against differences, errors with their places, hostile texts.
+//! Tests of expressions: values, derivatives against differences, errors with their positions, malicious texts.
 
 use super::*;
 use ExprErrorKind as E;
@@ -144,7 +144,7 @@ fn hostile_texts_end_with_an_error() {
     assert_eq!(error(&("sin(".repeat(n) + "t")).kind, E::TooDeep);
     assert_eq!(error(&("1+".repeat(n) + "1")).kind, E::TooLong);
     assert_eq!(error(&("t-".repeat(n) + "t")).kind, E::TooLong);
-    // Values waiting on the stack are limited as well.
+    // The number of values on the stack is limited as well.
     assert_eq!(error(&("t+(".repeat(100) + "t" + &")".repeat(100))).kind, E::TooDeep);
 }
 
@@ -291,7 +291,7 @@ fn tables_are_called_by_name_with_exact_derivatives() {
             "{t}: {d} {dd}"
         );
     }
-    // A hyphen belongs to the name of a table where there is one.
+    // A hyphen belongs to the name of a table if such a table exists.
     assert!((WithData.parse("cam-2(t)").eval(&[0.7]) - 0.7_f64.sin()).abs() < 1e-6);
     assert_eq!(WithData.parse("m-lift(0.5)").constant_value(), Some(2.0 + 0.375));
     // Constant calls are numbers, and the table is no longer needed.
@@ -349,7 +349,7 @@ fn smoother_steps_join_without_a_jump_of_the_third_derivative() {
     assert!((y - 0.5).abs() < 1e-15 && (d - 35.0 / 32.0).abs() < 1e-14 && dd.abs() < 1e-13);
 }
 
-/// Times at which smooth steps of time begin and end are known where they are numbers, and nowhere else.
+/// Times at which smooth steps begin and end are found if they are numbers, and only then.
 #[test]
 fn ends_of_smooth_steps_are_found() {
     for (text, ends) in [
@@ -364,7 +364,7 @@ fn ends_of_smooth_steps_are_found() {
     }
 }
 
-/// On its pieces an expression has its own value, guards are positive there, and beyond a guard the next piece applies.
+/// On its pieces the restricted expression equals the original, guards are positive there, and beyond a guard the next piece applies.
 #[test]
 fn expressions_are_their_pieces() {
     let texts = [
@@ -399,7 +399,7 @@ fn expressions_are_their_pieces() {
             let mut guards = Guards::new();
             f.guards(&pieces, &a, &mut guards);
             assert!(guards.iter().all(|g| *g >= 0.0), "{text} at {a:?}: {guards:?}");
-            // The first guard that comes down to zero on the way to the other point.
+            // The first guard that reaches zero on the line to the other point.
             let at = |s: f64| [a[0] + s * (b[0] - a[0]), a[1] + s * (b[1] - a[1])];
             let first = (1..=400).map(|k| f64::from(k) / 400.0).find(|s| {
                 f.guards(&pieces, &at(*s), &mut guards);
@@ -419,7 +419,7 @@ fn expressions_are_their_pieces() {
             let guard = guards.iter().position(|g| *g < 0.0).expect("one is below zero");
             let next = f.pieces(&at(high), Some((pieces.as_slice(), guard)));
             assert_ne!(next, pieces, "{text}");
-            // A little beyond it the pieces are those of the place, unless another seam is there.
+            // Slightly beyond it the pieces are those valid at the point, unless another seam is there.
             let beyond = at(high + 1e-9);
             f.guards(&next, &beyond, &mut guards);
             if guards.iter().all(|g| *g > 0.0) {

@@ -12,7 +12,7 @@ use nalgebra::Vector3;
 use serde::{Deserialize, Serialize};
 use smallvec::{SmallVec, smallvec};
 
-/// An actuator as written.
+/// An actuator as specified.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ActuatorSpec {
     /// The joint, by name.

@@ -12,10 +12,10 @@ use nalgebra::{Matrix3, Vector3};
 use serde::{Deserialize, Serialize};
 use smallvec::{SmallVec, smallvec};
 
-/// A bushing as written.
+/// A bushing as specified.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BushingSpec {
-    /// The two places; the frame sits at the first.
+    /// The two places; the frame is located at the first.
     pub between: [Place; 2],
     /// Orientation of the bushing axes in the first body.
     pub frame: Orientation,
@@ -164,7 +164,7 @@ impl Element for Bushing {
     }
 }
 
-/// How often the angle of a rotation is halved before its series are summed: the 32nd part of half a turn is 0.1.
+/// Number of halvings of the rotation angle before its series are summed: half a turn divided by 32 is 0.1.
 const HALVINGS: usize = 5;
 
 /// Rotation vector of a rotation by less than half a turn.
@@ -176,8 +176,8 @@ struct Turned<S> {
 }
 
 impl<S: Scalar> Turned<S> {
-    /// From a rotation matrix. Everything is a power series in what is finite and smooth for all angles below half a turn, zero
-    /// included, so that a scalar that records it needs no branch and meets no quotient 0/0, and a Taylor series exists everywhere.
+    /// From a rotation matrix. All quantities are power series in terms that are finite and smooth for all angles below half a turn,
+    /// including zero, so that a recording scalar needs no branches and no quotient 0/0 occurs, and a Taylor series exists everywhere.
     fn new(R: &Matrix3<S>) -> Self {
         let half = S::of(0.5);
         let v = Vector3::new(R[(2, 1)] - R[(1, 2)], R[(0, 2)] - R[(2, 0)], R[(1, 0)] - R[(0, 1)]) * half;
@@ -232,10 +232,10 @@ mod tests {
             let p = 0.01 * f64::from(k);
             let turned = Turned::new(&so3::exp(&(axis * p)));
             let error = (turned.theta - axis * p).norm();
-            // Near half a turn the matrix holds the axis in small differences.
+            // Near half a turn the axis follows from small differences in the matrix.
             assert!(error < 2e-13 / (std::f64::consts::PI - p).powi(2).min(1.0), "angle {p}: {error:.1e}");
             let half = 0.5 * p;
-            // Far from zero the closed form loses nothing.
+            // Far from zero the closed form is accurate.
             if p > 0.5 {
                 let bend = (1.0 - half * half.cos() / half.sin()) / (p * p);
                 assert!((turned.bend - bend).abs() < 1e-13 / (std::f64::consts::PI - p).powi(2).min(1.0), "angle {p}: {}", turned.bend);

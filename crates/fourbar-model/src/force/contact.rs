@@ -20,9 +20,9 @@ pub struct Contact {
     pub speed: f64,
     /// Bodies that may touch, ground omitted.
     bodies: Vec<usize>,
-    /// Stiffness and damping in a hit with that speed, N/m and N s/m.
+    /// Stiffness and damping in an impact at that speed, N/m and N s/m.
     slope: (f64, f64),
-    /// What happens at each spot between two events; empty: what the gaps say.
+    /// State of each spot between two events; empty: determined by the gaps.
     doing: Vec<i64>,
 }
 
@@ -154,7 +154,7 @@ impl Contact {
         }
     }
 
-    /// Stiffness and damping in a hit, N/m and N s/m.
+    /// Stiffness and damping in an impact, N/m and N s/m.
     pub fn stiffness(&self) -> SmallVec<[(f64, f64); 3]> {
         smallvec![self.slope]
     }
@@ -169,7 +169,7 @@ impl Contact {
         Glyph::Contact(Box::new(self.spots.clone()))
     }
 
-    /// What contacts report, rigid ones as well.
+    /// Result quantities of contacts, including rigid ones.
     pub fn quantities() -> Quantities {
         let mut list: Quantities = smallvec![("gap", "m"), ("normal", "N")];
         list.extend(vector!("tangential", "N"));
@@ -177,8 +177,8 @@ impl Contact {
         list
     }
 
-    /// Gap (the least), normal force (the sum), force along the surface on the second body, slip at the most loaded spot, and state: 0 open,
-    /// 1 sliding, 2 sticking.
+    /// Gap (smallest), normal force (sum), force along the surface on the second body, slip at the most loaded spot, and state: 0 open, 1
+    /// sliding, 2 sticking.
     pub fn values(&self, x: &Plain<'_>) -> Values {
         let mut gap = f64::INFINITY;
         let (mut sum, mut along, mut most, mut slip, mut state) = (0.0, Vector3::zeros(), 0.0, 0.0, 0.0);

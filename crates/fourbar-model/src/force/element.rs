@@ -1,6 +1,6 @@
 //! The description of a force element, for reading, building, recording and drawing it.
 //!
-//! Every element is one file beside this one and one line in the list of [`super`]: its data as written and as resolved, its keys in
+//! Every element is one file beside this one and one line in the list of [`super`]: its data as specified and as resolved, its keys in
 //! files, the bodies it acts on, its wrench, potential and power for any scalar, its columns in results, and its drawing.
 
 use super::eval::{self, Plain, States};
@@ -16,7 +16,7 @@ use fourbar_math::Scalar;
 use nalgebra::Vector3;
 use smallvec::{SmallVec, smallvec};
 
-/// What is behind a key of a force.
+/// The type of the value of a key of a force.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Holds {
     /// A number; `None` if its dimension depends on the joint.
@@ -48,11 +48,11 @@ pub enum Holds {
 /// A key of a force.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ForceKey {
-    /// How it is written.
+    /// Its name in files.
     pub name: &'static str,
-    /// What is after it.
+    /// Type of its value.
     pub holds: Holds,
-    /// Whether it must be there.
+    /// Whether it is required.
     pub required: bool,
     /// One line about it.
     pub doc: &'static str,
@@ -77,7 +77,7 @@ pub(super) const PLACE: ForceKey =
 pub struct Words {
     /// Its `type`.
     pub kind: &'static str,
-    /// How messages call it: "a spring".
+    /// Its name in messages: "a spring".
     pub title: &'static str,
     /// One line about it.
     pub doc: &'static str,
@@ -87,9 +87,9 @@ pub struct Words {
     pub own: &'static [&'static str],
 }
 
-/// The values behind the keys of a force, as a file gave them. Values of the wrong kind are rejected before.
+/// The values of the keys of a force as read from a file. Values of the wrong type have already been rejected.
 pub trait Given {
-    /// Whether a key is there.
+    /// Whether a key is given.
     fn has(&self, key: &str) -> bool;
     /// A number.
     fn number(&self, key: &str) -> Option<f64>;
@@ -105,21 +105,21 @@ pub trait Given {
     fn expressions(&self, key: &str) -> Option<[StateExpr; 3]>;
     /// An orientation.
     fn orientation(&self, key: &str) -> Option<Orientation>;
-    /// Two places; complains where a body is missing.
+    /// Two places; reports a missing body.
     fn places(&mut self, key: &str) -> Option<[Place; 2]>;
-    /// One or more places; complains where a body is missing.
+    /// One or more places; reports a missing body.
     fn path(&mut self, key: &str) -> Option<Vec<Place>>;
-    /// Where it acts: `on`, `place`, or the centre of mass of `body`; complains where none or several are there.
+    /// Where it acts: `on`, `place`, or the centre of mass of `body`; an error if none or several are given.
     fn acting_place(&mut self) -> Option<Place>;
-    /// The body on which it acts: `body`, or the body of `on` or `place`; an error if there is none or more than one.
+    /// The body on which it acts: `body`, or the body of `on` or `place`; an error if none or several are given.
     fn acting_body(&mut self) -> Option<String>;
-    /// Says that one of several keys is needed.
+    /// Reports that one of several keys is needed.
     fn needs(&mut self, what: &str, help: &str);
-    /// Refuses keys that exclude another one; `true` where one is there.
+    /// Rejects keys that another one excludes; `true` if one is given.
     fn excludes(&mut self, key: &str, others: &[&str]) -> bool;
 }
 
-/// Frame of the components, as a file gave it.
+/// Frame of the components as read from a file.
 pub(super) fn frame_given(x: &dyn Given) -> ForceFrame {
     if x.text("frame").as_deref() == Some("body") { ForceFrame::Body } else { ForceFrame::World }
 }
@@ -148,7 +148,7 @@ pub(super) fn law_given(x: &mut dyn Given, key: &str, rest: &str, rest_default: 
     Some(SpringLaw::Linear { stiffness: stiffness.unwrap_or(0.0), rest: rest_value, damping: damping.unwrap_or(0.0) })
 }
 
-/// Takes the keys of a force that is written to a file, in their order.
+/// Writes the keys of a force to a file, in their order.
 pub trait Spelling {
     /// A number.
     fn number(&mut self, key: &str, x: f64);
@@ -196,22 +196,22 @@ pub(super) fn spell_law(out: &mut dyn Spelling, law: &SpringLaw, key: &str, rest
 pub struct Touches<'a> {
     /// Points at which it pulls or pushes.
     pub places: SmallVec<[PointOn; 2]>,
-    /// Bodies whose axes it reads, or that it turns.
+    /// Bodies whose axes it reads, or on which it exerts a torque.
     pub turned: SmallVec<[BodyId; 2]>,
     /// The joint along whose coordinate it acts.
     pub joint: Option<usize>,
     /// Whether it reads the counted angle of that joint.
     pub angle: bool,
-    /// Whether it follows the force across that joint, which the constraints decide.
+    /// Whether it depends on the force across that joint, a constraint reaction.
     pub load: bool,
-    /// The rolling element whose normal force it follows.
+    /// The rolling element on whose normal force it depends.
     pub spot: Option<usize>,
     /// Its expressions.
     pub laws: SmallVec<[&'a StateLaw; 3]>,
 }
 
 impl<'a> Touches<'a> {
-    /// An element between two points that turns nothing.
+    /// An element between two points without torques.
     pub(super) fn between(ends: &[PointOn; 2]) -> Self {
         Self { places: SmallVec::from_slice(ends), ..Self::default() }
     }
@@ -219,18 +219,18 @@ impl<'a> Touches<'a> {
     pub(super) fn joint(joint: usize) -> Self {
         Self { joint: Some(joint), ..Self::default() }
     }
-    /// As above, with the expression of a law, where it has one.
+    /// As above, with the expression of a law, if it has one.
     pub(super) fn law(mut self, law: &'a Law) -> Self {
         if let Law::Expression(e) = law {
             self.laws.push(e);
         }
         self
     }
-    /// The joint whose load it follows.
+    /// The joint on whose load it depends.
     pub fn loaded_joint(&self) -> Option<usize> {
         self.joint.filter(|_| self.load)
     }
-    /// Whether it follows a force that the constraints decide.
+    /// Whether it depends on a constraint reaction.
     pub fn is_loaded(&self) -> bool {
         self.spot.is_some() || self.loaded_joint().is_some()
     }
@@ -240,7 +240,7 @@ impl<'a> Touches<'a> {
     }
 }
 
-/// A quantity that an element reports: the end of its column's name, and its unit.
+/// A result quantity of an element: the suffix of its column name, and its unit.
 pub type Quantity = (&'static str, &'static str);
 
 /// Columns of a vector in the world.
@@ -251,7 +251,7 @@ macro_rules! vector {
 }
 pub(super) use vector;
 
-/// Names and units of what an element reports.
+/// Names and units of the result quantities of an element.
 pub type Quantities = SmallVec<[Quantity; 8]>;
 /// Their values.
 pub type Values = SmallVec<[f64; 8]>;
@@ -265,7 +265,7 @@ pub enum Glyph {
     Line {
         /// The points.
         path: Vec<PointOn>,
-        /// Length from which on it is taut, m.
+        /// Length beyond which it is taut, m.
         length: f64,
     },
     /// An arrow at a point.
@@ -285,27 +285,27 @@ pub enum Glyph {
     Contact(Box<Spots>),
 }
 
-/// A state on which an element states how it acts, for formulations that derive their equations from energies and virtual power.
+/// A state to which an element adds its energies and virtual power, for formulations that derive their equations from these.
 pub trait Acts<S: Scalar>: States<S> {
     /// Rate of a value along the motion.
     fn rate(&self, y: S) -> S;
-    /// Vector between two points, in any frame that rests.
+    /// Vector between two points, in any fixed frame.
     fn apart(&self, ends: &[PointOn; 2]) -> Vector3<S>;
     /// Rate of a coordinate of a joint.
     fn speed(&self, joint: usize, which: JointCoordinate) -> S;
-    /// Stores energy: the force is its gradient.
+    /// Adds a potential energy; the force is its negative gradient.
     fn stores(&mut self, energy: S);
-    /// A force that works along a rate and has no potential.
+    /// A force without potential, with the rate along which it does work.
     fn works(&mut self, rate: S, force: S);
-    /// A torque on a body, given in the world or in body axes, that has no potential.
+    /// A torque on a body without potential, given in world or body axes.
     fn twists(&mut self, body: BodyId, torque: Vector3<S>, frame: ForceFrame);
     /// A wrench on a body: force in the world at the centre of mass, torque in body axes; its power is not counted.
     fn pushes(&mut self, body: BodyId, force: Vector3<S>, torque: Vector3<S>);
-    /// Power of what has no potential, where [`Acts::works`] did not count it.
+    /// Power of forces without potential that [`Acts::works`] does not include.
     fn gives(&mut self, power: S);
 }
 
-/// A law along a coordinate that it resists: its elastic part is a potential.
+/// A resisting law along a coordinate: its elastic part is a potential.
 pub(super) fn resists<S: Scalar>(model: &Model, law: &Law, y: S, x: &mut impl Acts<S>) {
     let rate = x.rate(y);
     match law {
@@ -336,7 +336,7 @@ pub(super) fn length_of<S: Scalar>(model: &Model, what: &str, name: &str, ends: 
     Ok(square.sqrt())
 }
 
-/// Power of a wrench: that of all it does to the bodies.
+/// Power of the wrenches of an element on all bodies.
 pub(super) fn power_of_wrench<S: Scalar, E: Element>(element: &E, model: &Model, x: &impl States<S>) -> S {
     let mut sum = S::zero();
     element.wrench(model, x, &mut |b, F, T| {
@@ -349,25 +349,25 @@ pub(super) fn power_of_wrench<S: Scalar, E: Element>(element: &E, model: &Model,
 /// State of an element that acts on only one side of a bound: a contact, a stop, a rope.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Side {
-    /// How far it is from acting, m or rad; negative where it acts.
+    /// Distance from the start of action, m or rad; negative where it acts.
     pub gap: f64,
     /// Rate of the gap.
     pub rate: f64,
-    /// Positive where it pushes, negative where its law would make it pull, which it does not; a plain number.
+    /// Positive if it pushes, negative if its law would give a pull, which is set to zero; dimensionless.
     pub push: f64,
-    /// How the gap follows the bodies.
+    /// How the gap depends on the poses of the bodies.
     pub follows: Follows,
     /// Distance, m, that a body has to move from first contact until it separates on the other side; infinite if it never does.
     pub through: f64,
 }
 
-/// What such an element does there: it is apart, it acts, or it is at rest though it touches.
+/// State of such an element there: separated, acting, or touching without force.
 pub mod doing {
-    /// Apart: it does nothing.
+    /// Separated: no force.
     pub const APART: i64 = 0;
     /// It acts by its law.
     pub const ACTS: i64 = 1;
-    /// It touches and would pull: it does nothing.
+    /// It touches but would pull: no force.
     pub const IDLE: i64 = 2;
 }
 
@@ -381,7 +381,7 @@ impl Side {
         }
     }
 
-    /// Distances from the limits of its present state.
+    /// Distances from the ends of its present state.
     pub fn guards(&self, doing: i64) -> [f64; 2] {
         match doing {
             doing::APART => [self.gap, f64::INFINITY],
@@ -390,7 +390,7 @@ impl Side {
         }
     }
 
-    /// What it does behind one of these ends.
+    /// The state beyond one of these ends.
     pub fn behind(&self, doing: i64, guard: usize) -> i64 {
         match (doing, guard) {
             (doing::APART, _) if self.push < 0.0 => doing::IDLE,
@@ -403,12 +403,12 @@ impl Side {
 
 /// A force element.
 pub(crate) trait Element: Sized {
-    /// As the author wrote it.
+    /// The element as specified.
     type Spec;
     /// Its words in files.
     const WORDS: Words;
 
-    /// Takes it from the values of a file.
+    /// Reads it from the values of a file.
     fn read(x: &mut dyn Given) -> Option<Self::Spec>;
     /// Writes it to a file.
     fn write(spec: &Self::Spec, out: &mut dyn Spelling);
@@ -425,11 +425,11 @@ pub(crate) trait Element: Sized {
     fn own_coordinate(&self, _model: &Model, _x: &Plain<'_>) -> (f64, f64) {
         (0.0, 0.0)
     }
-    /// On how many sides it acts only beyond a bound.
+    /// Number of sides on which it acts only beyond a bound.
     fn sides(&self) -> usize {
         0
     }
-    /// Its state on one of them.
+    /// Its state on one of these sides.
     fn side(&self, _model: &Model, _x: &Plain<'_>, _k: usize) -> Option<Side> {
         None
     }
@@ -464,11 +464,11 @@ pub(crate) trait Element: Sized {
     fn sticking_rate(&self, _gravity: f64) -> f64 {
         0.0
     }
-    /// Whether its law is all but constant at most states and changes within a narrow range of them.
+    /// Whether its law is almost constant in most states and changes within a narrow range.
     fn saturates(&self) -> bool {
         false
     }
-    /// What it reports.
+    /// Its result quantities.
     fn quantities(&self, model: &Model) -> Quantities;
     /// The values of [`Element::quantities`] at a state.
     fn values(&self, model: &Model, x: &Plain<'_>) -> Values;
@@ -476,7 +476,7 @@ pub(crate) trait Element: Sized {
     fn glyph(&self) -> Glyph;
 }
 
-/// Unit of the effort along the coordinate that forces on a joint act on.
+/// Unit of the effort along the coordinate on which forces in a joint act.
 pub(super) fn effort_unit(model: &Model, joint: usize) -> &'static str {
     if eval::acted_on(&model.joints[joint]) == JointCoordinate::Angle { "N*m" } else { "N" }
 }

@@ -30,13 +30,13 @@ pub trait States<S: Scalar> {
     fn turn(&self, memory: usize) -> f64;
     /// Normal load of a joint, for friction.
     fn load(&self, joint: usize) -> S;
-    /// A number that is carried along: an input, the slope of one, or a state; see [`crate::auxiliary`].
+    /// An auxiliary value: an input, the slope of one, or a state; see [`crate::auxiliary`].
     fn auxiliary(&self, k: usize) -> S;
-    /// Time as a scalar, for states that carry it along.
+    /// Time as a scalar, for states with derivatives by time.
     fn now(&self) -> S {
         S::of(self.time())
     }
-    /// Value and rate of a counted angle, where the state holds it as a coordinate.
+    /// Value and rate of a counted angle, if the state contains it as a coordinate.
     fn counted(&self, _memory: usize) -> Option<(S, S)> {
         None
     }
@@ -85,14 +85,14 @@ impl States<f64> for Plain<'_> {
     }
 }
 
-/// A plain state of which some things are given otherwise.
+/// A plain state with some values replaced.
 #[derive(Clone, Copy)]
 pub struct Given<'a> {
     /// The state.
     pub plain: Plain<'a>,
     /// The normal load of every joint.
     pub load: Option<f64>,
-    /// Values and rates of counted angles, as coordinates: forces that read them do not see where the frames of a joint are drawn.
+    /// Values and rates of counted angles as coordinates, so that forces do not compute them from the joint frames.
     pub counted: Option<&'a [(f64, f64)]>,
 }
 
@@ -157,7 +157,7 @@ fn joint_coordinate<S: Scalar>(joint: &Joint, y: &Coordinate, x: &impl States<S>
             let last = if c.path.period().is_some() { x.turn(c.memory) } else { 0.0 };
             let (value, direction) = c.motion_of(&qi, &qj, last);
             let p = point(&qj, &joint.M.s);
-            // Velocity of the point as seen from the base.
+            // Velocity of the point relative to the base.
             let v = point_velocity(&qj, &vj, &joint.M.s) - vi.v - (qi.A * vi.w).cross(&(p - qi.r));
             (value, direction.dot(&v))
         }
@@ -221,7 +221,7 @@ pub fn spring_state<S: Scalar>(between: &[PointOn; 2], x: &impl States<S>) -> (S
     let [a, b] = between.map(|p| x.place(&p));
     let d = b.0 - a.0;
     let length = d.dot(&d).sqrt();
-    // A spring of zero length has no direction and pulls nowhere.
+    // A spring of zero length has no direction and exerts no force.
     let e = if length.value() > 0.0 { d / length } else { Vector3::zeros() };
     (length, e.dot(&(b.1 - a.1)), e)
 }
@@ -244,7 +244,7 @@ pub(super) fn pull<S: Scalar>(
     push_at(&between[1], e * -tension, x, add);
 }
 
-/// The coordinate that efforts in a joint act along: its angle, where it has one.
+/// The coordinate along which efforts in a joint act: its angle, if it has one.
 pub fn acted_on(joint: &Joint) -> JointCoordinate {
     if joint.kind.has_angle() { JointCoordinate::Angle } else { JointCoordinate::Distance }
 }
@@ -298,12 +298,12 @@ pub fn power(model: &Model, x: &Plain<'_>) -> f64 {
     model.forces.iter().map(|(_, force)| force.power(model, x)).sum()
 }
 
-/// Potential energy of gravity and of linear springs and bushings; elements without a potential count nothing.
+/// Potential energy of gravity and of linear springs and bushings; elements without a potential contribute nothing.
 pub fn potential(model: &Model, x: &Plain<'_>) -> f64 {
     potential_of(model, x, |_| true)
 }
 
-/// The same of some forces only.
+/// The same for some forces only.
 pub fn potential_of(model: &Model, x: &Plain<'_>, acts: impl Fn(usize) -> bool) -> f64 {
     let mut e: f64 = model.bodies.iter().zip(x.q).map(|(b, q)| -b.mass * model.gravity.dot(&q.r)).sum();
     for (_, (_, force)) in model.forces.iter().enumerate().filter(|(k, _)| acts(*k)) {

@@ -11,10 +11,10 @@ use nalgebra::Vector3;
 use serde::{Deserialize, Serialize};
 use smallvec::smallvec;
 
-/// Speed of regularisation where a file gives none, rad/s or m/s.
+/// Default regularisation speed, rad/s or m/s.
 const SPEED: f64 = 1e-3;
 
-/// Friction as written.
+/// Friction as specified.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FrictionSpec {
     /// The joint, by name.
@@ -25,24 +25,24 @@ pub struct FrictionSpec {
     pub viscous: f64,
     /// Radius at which the normal force acts, for joints that turn.
     pub radius: f64,
-    /// Speed of rubbing below which Coulomb friction is smoothed.
+    /// Sliding speed below which Coulomb friction is smoothed.
     pub speed: f64,
-    /// Whether the joint sticks while the force on it is small, instead of a smoothed law.
+    /// Whether the joint sticks while the force on it is small, instead of following a smoothed law.
     #[serde(default)]
     pub stick: bool,
-    /// Coefficient up to which it sticks; omitted: that of sliding.
+    /// Static coefficient; omitted: the sliding one.
     #[serde(default)]
     pub static_coefficient: Option<f64>,
-    /// Dry friction that is there without any load, N or N m.
+    /// Dry friction without any load, N or N m.
     #[serde(default)]
     pub preload: f64,
-    /// Speed at which sliding friction has come from the static coefficient most of the way to that of sliding; omitted: at once.
+    /// Speed over which friction falls from the static to the sliding coefficient (Stribeck speed); omitted: it falls immediately.
     #[serde(default)]
     pub stribeck: Option<f64>,
 }
 
 impl Default for FrictionSpec {
-    /// Friction that does nothing yet, on a joint without a name.
+    /// Zero friction on a joint without a name.
     fn default() -> Self {
         Self {
             joint: String::new(),
@@ -73,15 +73,15 @@ pub struct Friction {
     pub speed: f64,
     /// Whether it sticks.
     pub stick: bool,
-    /// Coefficient up to which it sticks.
+    /// Static coefficient.
     pub static_coefficient: f64,
     /// Dry friction without load, N or N m.
     pub preload: f64,
-    /// Speed at which sliding friction has come down from the static coefficient; zero: at once.
+    /// Speed over which friction falls from the static coefficient (Stribeck speed); zero: immediately.
     pub stribeck: f64,
-    /// Direction in which the joint slides, where sticking is on and it does; zero if the smooth law holds.
+    /// Direction in which a joint with sticking friction slides; zero if the smooth law applies.
     pub slides: f64,
-    /// Whether its dry part is left to a method that steps through it.
+    /// Whether its dry part is handled by a time-stepping method.
     pub stepped: bool,
 }
 
@@ -98,7 +98,7 @@ impl Friction {
         (-(self.sign(rate, lever) * self.dry(lever, load, rate)) - rate * S::of(self.viscous), rate)
     }
 
-    /// Dry friction of a joint that slides, N or N m.
+    /// Dry friction of a sliding joint, N or N m.
     fn dry<S: Scalar>(&self, lever: f64, load: S, rate: S) -> S {
         let mut dry = S::of(self.preload);
         if self.coulomb > 0.0 {
@@ -112,13 +112,13 @@ impl Friction {
         dry
     }
 
-    /// Direction of sliding, smoothed where sticking is off.
+    /// Direction of sliding, smoothed if sticking is off.
     fn sign<S: Scalar>(&self, rate: S, lever: f64) -> S {
         let lever = if lever > 0.0 { lever } else { 1.0 };
         if self.slides != 0.0 { S::of(self.slides) } else { (rate * S::of(lever / self.speed)).tanh() }
     }
 
-    /// The coordinate of its joint that it acts on.
+    /// The joint coordinate on which it acts.
     pub fn coordinate(&self, model: &Model) -> JointCoordinate {
         acted_on(&model.joints[self.joint])
     }
@@ -128,12 +128,12 @@ impl Friction {
         if self.coordinate(model) == JointCoordinate::Angle { self.radius } else { 1.0 }
     }
 
-    /// Up to which effort it holds its joint under a load, N or N m.
+    /// Largest effort at which it holds its joint under a load, N or N m.
     pub fn bound(&self, model: &Model, load: f64) -> f64 {
         self.preload + self.static_coefficient * self.lever(model) * load
     }
 
-    /// The same where its joint slides with a rate; viscous friction is not part of it.
+    /// The dry friction when the joint slides at a rate; viscous friction is not included.
     pub fn sliding_bound(&self, model: &Model, load: f64, rate: f64) -> f64 {
         self.dry(self.lever(model), load, rate)
     }
@@ -254,7 +254,7 @@ impl Element for Friction {
     }
 
     fn act<S: Scalar>(&self, model: &Model, _name: &str, x: &mut impl Acts<S>) -> Result<(), Diagnostic> {
-        // Formulations that act by energies have no loads: dry friction is rejected there, the viscous part is left.
+        // Formulations based on energies have no loads: they reject dry friction, so only the viscous part remains.
         let which = acted_on(&model.joints[self.joint]);
         let rate = x.speed(self.joint, which);
         let mut effort = rate * S::of(-self.viscous);

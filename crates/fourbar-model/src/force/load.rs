@@ -1,30 +1,31 @@
-//! Loads across the axes of joints and normal forces of spots, on which dry friction depends: they follow the multipliers, and the multipliers follow the
-//! friction, so every solver goes around until both rest.
+//! Loads across the axes of joints and normal forces of spots, on which dry friction depends: the loads follow from the multipliers and the
+//! multipliers from the friction, so every solver iterates until both have converged.
 
 use crate::constraint::{ConstraintSet, Owner, Rows};
 use crate::model::Model;
 use crate::state::Pose;
 use nalgebra::Vector3;
 
-/// A change of the loads below this share of the largest is rounding.
+/// Changes of the loads below this fraction of the largest are rounding.
 const SETTLED: f64 = 1e-14;
-/// Changes below this share that no longer halve are rounding as well.
+/// Changes below this fraction that no longer halve are rounding as well.
 const STANDS_STILL: f64 = 1e-10;
 
-/// Rounds that are remembered to find where loads go.
+/// Number of stored iterations for the extrapolation of the loads.
 const REMEMBERED: usize = 6;
-/// Where changes fall by less than this from round to round, what is remembered is used.
+/// If changes fall by less than this factor per iteration, the stored iterations are used.
 const SLOW: f64 = 0.1;
 
-/// Finds where rounds lead that would take long, or would lead away: of the last rounds the mixture that changes least (Anderson). For loads
-/// that follow each other in proportion, as those of contacts do, it is exact after as many rounds as there are loads.
+/// Accelerates slowly converging or diverging fixed-point iterations: it takes the combination of the last iterates with the smallest
+/// change (Anderson). For loads that depend linearly on each other, as those of contacts do, it is exact after as many iterations as there
+/// are loads.
 #[derive(Clone, Debug, Default)]
 pub struct Rounds {
     count: usize,
-    /// Where the last round began, and its change.
+    /// Start of the last iteration, and its change.
     x: Vec<f64>,
     g: Vec<f64>,
-    /// Differences between rounds, the last one first.
+    /// Differences between iterations, the last one first.
     dx: [Vec<f64>; REMEMBERED],
     dg: [Vec<f64>; REMEMBERED],
 }
@@ -36,12 +37,12 @@ impl Rounds {
         Self { count: 0, x: zeros(), g: zeros(), dx: std::array::from_fn(|_| zeros()), dg: std::array::from_fn(|_| zeros()) }
     }
 
-    /// Forgets all rounds.
+    /// Discards all stored iterations.
     pub fn begin(&mut self) {
         self.count = 0;
     }
 
-    /// A round that started from loads `x` gave `f`; `f` becomes the start of the next round. `slow`: plain iteration makes no progress.
+    /// An iteration from loads `x` gave `f`; `f` becomes the start of the next one. `slow`: plain iteration makes no progress.
     pub fn next(&mut self, x: &[f64], f: &mut [f64], slow: bool) {
         if self.count > 0 {
             self.dx.rotate_right(1);
@@ -70,7 +71,7 @@ impl Rounds {
             }
             rest[i] = dot(&self.dg[i], &self.g);
         }
-        // Elimination with the largest pivot; pivots of rounding are omitted.
+        // Elimination with the largest pivot; pivots of rounding size are omitted.
         let top = (0..m).map(|i| r[i][i]).fold(0.0, f64::max);
         let mut order = [usize::MAX; REMEMBERED];
         for step in 0..m {
@@ -100,9 +101,9 @@ impl Rounds {
 /// An element with dry friction.
 #[derive(Clone, Copy, Debug)]
 pub struct Rubbing {
-    /// Its place among the forces of the model.
+    /// Its index among the forces of the model.
     pub element: usize,
-    /// What presses: its place among the loads, which are those of joints and behind them those of rolling elements.
+    /// Index of its load: loads of joints come first, then those of rolling elements.
     pub place: usize,
     /// The constraint of the joint, or the one that keeps the spot closed, in the set.
     pub constraint: usize,
@@ -126,7 +127,7 @@ impl Rubbing {
         self.axis.map_or_else(|| -own[0], |axis| self.across(&axis, set, poses, own).norm())
     }
 
-    /// Derivatives of the load by the multipliers of its constraint.
+    /// Derivatives of the load with respect to the multipliers of its constraint.
     pub fn slopes(&self, set: &ConstraintSet, poses: &[Pose; 2], own: &[f64]) -> [f64; 6] {
         let mut out = [0.0; 6];
         let Some(axis) = self.axis else {
@@ -151,23 +152,23 @@ impl Rubbing {
 pub struct NormalLoads {
     /// Elements that depend on a load.
     pub rubbing: Vec<Rubbing>,
-    /// Load by joint, behind them by rolling element; zero if no friction reads it. Written by [`NormalLoads::update`].
+    /// Loads of joints, then of rolling elements; zero if no friction reads them. Written by [`NormalLoads::update`].
     pub by_joint: Vec<f64>,
     /// The last change, relative to the largest load. Written by [`NormalLoads::update`].
     pub change: f64,
     rounds: Rounds,
-    /// Where the present round began.
+    /// Start of the present iteration.
     began: Vec<f64>,
 }
 
 impl NormalLoads {
-    /// For a model whose multipliers follow `set`; no loads yet.
+    /// For a model whose multipliers are ordered as in `set`; loads are still zero.
     pub fn new(model: &Model, set: &ConstraintSet) -> Self {
         let mut constraint_of = vec![None; model.loads()];
         for (c, constraint) in set.list.iter().enumerate() {
             match constraint.owner {
                 Owner::Joint(k) => constraint_of[k] = Some(c),
-                // Rolling elements have a constraint on positions and one on velocities; the first one presses.
+                // Rolling elements have a constraint on positions and one on velocities; the first one carries the normal force.
                 Owner::Rolling(k) if !matches!(constraint.rows[0], Rows::Rolling(_)) => constraint_of[model.load_of_rolling(k)] = Some(c),
                 _ => {}
             }
@@ -208,9 +209,10 @@ impl NormalLoads {
         self.change
     }
 
-    /// The same between rounds of a solve, where the multipliers follow from the loads: loads are set to where rounds lead. `first` begins a solve.
+    /// The same between iterations of a solve, in which the multipliers follow from the loads: loads are set to their extrapolated values.
+    /// `first` begins a solve.
     pub fn iterate(&mut self, set: &ConstraintSet, q: &[Pose], lambda: &[f64], first: bool) -> f64 {
-        // Loads of joints alone settle by plain rounds, or mean nothing, as at dead points.
+        // Loads of joints alone converge by plain iteration, or are indeterminate, as at dead points.
         if self.rubbing.iter().all(|r| r.axis.is_some()) {
             return self.update(set, q, lambda);
         }
@@ -227,13 +229,13 @@ impl NormalLoads {
     }
 }
 
-/// Whether a round changes loads so little less than the one before that [`Rounds`] should help.
+/// Whether the change of the loads falls so slowly that [`Rounds`] should be used.
 pub fn is_slow(change: f64, last: f64) -> bool {
     change > SLOW * last
 }
 
-/// Whether loads rest, from their last two changes. `round` counts the updates of one solve, from zero: the first few may change little
-/// because they begin near the end of the last solve.
+/// Whether loads have converged, from their last two changes. `round` counts the updates of one solve, from zero: the first few may change
+/// little because they start near the result of the last solve.
 pub fn rest(change: f64, last: f64, round: usize) -> bool {
     change <= SETTLED || (round > 3 && change < STANDS_STILL && change > 0.5 * last)
 }

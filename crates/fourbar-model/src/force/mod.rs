@@ -1,5 +1,5 @@
-//! Forces: what acts on the bodies in addition to the constraints. Every element is one file and one line in the list below; all that readers,
-//! formulations, results and pictures ask of it is in its file.
+//! Forces on the bodies in addition to the constraints. Every element is one file and one line in the list below; all that readers,
+//! formulations, results and pictures need is in its file.
 
 mod actuator;
 mod bushing;
@@ -31,7 +31,7 @@ use smallvec::SmallVec;
 
 macro_rules! forces {
     ($($(#[$doc:meta])* $variant:ident ( $type:path ) as $spec_variant:ident ( $spec:path );)*) => {
-        /// A force element as the author wrote it. Expressions may use the variables of [`crate::spec::StateVariable`].
+        /// A force element as specified by the author. Expressions may use the variables of [`crate::spec::StateVariable`].
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
         pub enum ForceSpec { $($(#[$doc])* $spec_variant($spec),)* }
 
@@ -45,13 +45,13 @@ macro_rules! forces {
         #[derive(Clone, Debug, PartialEq)]
         pub enum Force {
             $($(#[$doc])* $variant($type),)*
-            /// Where bodies overlap; stated under `contacts`.
+            /// A compliant contact; specified under `contacts`.
             Contact(Contact),
-            /// Where bodies slide on each other between two events; nobody states it.
+            /// Friction of bodies that slide on each other between two events; not part of the specification.
             Rub(Rub),
         }
 
-        /// The words of a force in files, and how it is read.
+        /// The words and readers of all forces in files.
         pub const KINDS: &[Kind] = &[$(Kind {
             words: <$type as Element>::WORDS,
             read: |x| <$type as Element>::read(x).map(ForceSpec::$spec_variant),
@@ -73,22 +73,21 @@ macro_rules! forces {
         }
 
         impl Force {
-            /// The bound up to which it holds its joint in place, N or N m from the load of the joint, and the joint; `None` if it
-            /// does not stick.
+            /// Its friction element if it can stick, otherwise `None`.
             pub fn sticks(&self) -> Option<&Friction> {
                 match self {
                     Force::Friction(f) if f.stick => Some(f),
                     _ => None,
                 }
             }
-            /// As above while its joint slides in a direction; zero leaves it unchanged.
+            /// The same force while its joint slides in a direction; zero leaves it unchanged.
             pub fn sliding(self, direction: f64) -> Self {
                 match self {
                     Force::Friction(f) if direction != 0.0 => Force::Friction(Friction { slides: direction, ..f }),
                     other => other,
                 }
             }
-            /// The same without the dry part of friction that sticks, which a method steps through.
+            /// The same without the dry part of sticking friction, which a time-stepping method handles.
             pub fn stepped(self) -> Self {
                 match self {
                     Force::Friction(f) if f.stick => Force::Friction(Friction { stepped: true, ..f }),
@@ -111,15 +110,15 @@ macro_rules! forces {
             pub fn own_coordinate(&self, model: &Model, x: &Plain<'_>) -> (f64, f64) {
                 match self { $(Force::$variant(f) => f.own_coordinate(model, x),)* Force::Contact(_) | Force::Rub(_) => (0.0, 0.0) }
             }
-            /// On how many sides it acts only beyond a bound.
+            /// Number of sides on which it acts only beyond a bound.
             pub fn sides(&self) -> usize {
                 match self { $(Force::$variant(f) => f.sides(),)* Force::Contact(f) => f.sides(), Force::Rub(_) => 0 }
             }
-            /// Its state on one of them.
+            /// Its state on one of these sides.
             pub fn side(&self, model: &Model, x: &Plain<'_>, k: usize) -> Option<Side> {
                 match self { $(Force::$variant(f) => f.side(model, x, k),)* Force::Contact(f) => f.side(x, k), Force::Rub(_) => None }
             }
-            /// Lets it do on one side what [`doing`] says, whatever the gap is.
+            /// Sets its state on one side to [`doing`], regardless of the gap.
             pub fn set_doing(&mut self, side: usize, doing: i64) {
                 match self { $(Force::$variant(f) => f.set_doing(side, doing),)* Force::Contact(f) => f.set_doing(side, doing), Force::Rub(_) => {} }
             }
@@ -131,7 +130,7 @@ macro_rules! forces {
             pub fn potential<S: Scalar>(&self, model: &Model, x: &impl States<S>) -> S {
                 match self { $(Force::$variant(f) => f.potential(model, x),)* Force::Contact(f) => f.potential(x), Force::Rub(_) => S::zero() }
             }
-            /// Power of what has no potential in it, W.
+            /// Power of its part without a potential, W.
             pub fn power<S: Scalar>(&self, model: &Model, x: &impl States<S>) -> S {
                 match self { $(Force::$variant(f) => f.power(model, x),)* Force::Contact(f) => f.power(x), Force::Rub(f) => f.power(x) }
             }
@@ -139,7 +138,7 @@ macro_rules! forces {
             pub fn act<S: Scalar>(&self, model: &Model, name: &str, x: &mut impl Acts<S>) -> Result<(), Diagnostic> {
                 match self { $(Force::$variant(f) => f.act(model, name, x),)* Force::Contact(f) => { f.act(x); Ok(()) } Force::Rub(_) => Ok(()) }
             }
-            /// Stiffness and damping between its ends, N/m and N s/m, where they are constants.
+            /// Stiffness and damping between its ends, N/m and N s/m, if they are constant.
             pub fn stiffness(&self) -> SmallVec<[(f64, f64); 3]> {
                 match self { $(Force::$variant(f) => f.stiffness(),)* Force::Contact(f) => f.stiffness(), Force::Rub(_) => SmallVec::new() }
             }
@@ -147,15 +146,15 @@ macro_rules! forces {
             pub fn sticking_rate(&self, gravity: f64) -> f64 {
                 match self { $(Force::$variant(f) => f.sticking_rate(gravity),)* Force::Contact(f) => f.sticking_rate(gravity), Force::Rub(_) => 0.0 }
             }
-            /// Whether its law is all but constant at most states and changes within a narrow range of them.
+            /// Whether its law is almost constant in most states and changes within a narrow range.
             pub fn saturates(&self) -> bool {
                 match self { $(Force::$variant(f) => f.saturates(),)* Force::Contact(_) | Force::Rub(_) => false }
             }
-            /// Names and units of what it reports.
+            /// Names and units of its result quantities.
             pub fn quantities(&self, model: &Model) -> Quantities {
                 match self { $(Force::$variant(f) => f.quantities(model),)* Force::Contact(_) => Contact::quantities(), Force::Rub(_) => Quantities::new() }
             }
-            /// Values of what it reports, at a state with the loads of joints.
+            /// Values of its result quantities, at a state with the loads of joints.
             pub fn values(&self, model: &Model, x: &Plain<'_>) -> Values {
                 match self { $(Force::$variant(f) => f.values(model, x),)* Force::Contact(f) => f.values(x), Force::Rub(f) => f.values(x) }
             }
@@ -167,7 +166,7 @@ macro_rules! forces {
     };
 }
 
-// The list of force elements, in the order of the documentation. A new one is a file and a line here.
+// The list of force elements, in the order of the documentation. A new one needs a file and a line here.
 forces! {
     /// Along the line of two points.
     Spring(spring::Spring) as Spring(spring::SpringSpec);
@@ -215,7 +214,7 @@ const CONTACT: Words = Words {
 pub struct Kind {
     /// Its words.
     pub words: Words,
-    /// Takes it from the values behind its keys.
+    /// Reads it from the values of its keys.
     pub read: fn(&mut dyn Given) -> Option<ForceSpec>,
 }
 
@@ -279,11 +278,11 @@ pub enum Law {
 pub struct StateLaw {
     /// The expression.
     pub expr: Expr,
-    /// What its variables read.
+    /// The quantities read by its variables.
     pub variables: Vec<Variable>,
 }
 
-/// What a variable of an expression reads.
+/// The quantity read by a variable of an expression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Variable {
     /// Time.
@@ -302,7 +301,7 @@ pub enum Variable {
     PointPosition(usize, usize),
     /// Component of a named point's velocity.
     PointVelocity(usize, usize),
-    /// An input or a state, by its place among the numbers that are carried along.
+    /// An input or a state, by its index in the auxiliary values.
     Auxiliary(usize),
     /// Component of the position of a body's centre of mass.
     BodyPosition(usize, usize),

@@ -13,7 +13,7 @@ use nalgebra::Vector3;
 use serde::{Deserialize, Serialize};
 use smallvec::{SmallVec, smallvec};
 
-/// A force at a point as written.
+/// A force at a point as specified.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PointForceSpec {
     /// Where it acts.
@@ -110,7 +110,7 @@ impl Element for PointForce {
     fn glyph(&self) -> Glyph {
         let [x, y, z] = &self.force;
         let constant = || Some([x.expr.constant_value()?, y.expr.constant_value()?, z.expr.constant_value()?]);
-        // An arrow that stays as it is would belie a force that changes.
+        // A constant arrow would misrepresent a changing force.
         Glyph::Arrow { on: self.on, vector: constant(), frame: self.frame }
     }
 }

@@ -13,14 +13,14 @@ use nalgebra::Vector3;
 use serde::{Deserialize, Serialize};
 use smallvec::{SmallVec, smallvec};
 
-/// A rope as written.
+/// A rope as specified.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RopeSpec {
     /// The two points.
     pub between: [Place; 2],
     /// Small pulleys or eyes that it runs over without friction, in order.
     pub via: Vec<Place>,
-    /// Length from which on it is taut, m.
+    /// Length beyond which it is taut, m.
     pub length: f64,
     /// Stiffness, N/m.
     pub stiffness: f64,
@@ -33,13 +33,13 @@ pub struct RopeSpec {
 pub struct Rope {
     /// All points that it runs over, the ends first and last.
     pub path: Vec<PointOn>,
-    /// Length from which on it is taut, m.
+    /// Length beyond which it is taut, m.
     pub length: f64,
     /// Stiffness, N/m.
     pub stiffness: f64,
     /// Damping, N s/m.
     pub damping: f64,
-    /// What it does between two events; `None`: what its length says.
+    /// Its state between two events; `None`: determined by its length.
     pub(crate) doing: Option<i64>,
 }
 
@@ -54,7 +54,7 @@ impl Rope {
         self.parts().map(|p| spring_state(&p, x)).fold((S::zero(), S::zero()), |sum, (length, rate, _)| (sum.0 + length, sum.1 + rate))
     }
 
-    /// Tension, and the part of it that is the gradient of the potential.
+    /// Tension, and its conservative part.
     fn tension<S: Scalar>(&self, length: S, rate: S) -> [S; 2] {
         let stretch = length - S::of(self.length);
         let elastic = stretch * S::of(self.stiffness);
@@ -172,7 +172,7 @@ impl Element for Rope {
         }
         let rate = x.rate(length);
         let [tension, elastic] = self.tension(length, rate);
-        // A force with a kink, not a potential with one: only the power of its elastic part is taken off again.
+        // Treated as a force with a kink, not as a potential with one: only the power of its elastic part is subtracted again.
         x.works(rate, -tension);
         x.gives(elastic * rate);
         Ok(())

@@ -1,7 +1,7 @@
-//! Dry friction at a spot of a rigid contact that slides: `coulomb` times the normal force, against the slip.
+//! Dry friction at a spot of a rigid contact that slides: `mu` times the normal force, against the slip.
 //!
-//! It exists between two events only, in a mechanism that has its spot closed. The force follows the direction of the slip; where the slip
-//! has come down to zero and would turn round it keeps its direction, so that a step that ends there sees a smooth force.
+//! It exists only between two events, while its spot is closed. The force follows the direction of the slip; where the slip reaches zero
+//! and would reverse, the force keeps its direction, so that it is smooth in a step that ends there.
 
 use super::element::*;
 use super::eval::{Plain, States};
@@ -12,20 +12,20 @@ use nalgebra::Vector3;
 use smallvec::{SmallVec, smallvec};
 use std::sync::Arc;
 
-/// Friction of a spot that slides.
+/// Friction of a sliding spot.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rub {
     /// Where.
     pub spot: Arc<Spot>,
-    /// The element that keeps it closed, by its place among the rolling elements.
+    /// The element that keeps it closed, by its index among the rolling elements.
     pub closed: usize,
-    /// Its load, by its place among the loads of the mechanism.
+    /// Its load, by its index among the loads of the mechanism.
     pub load: usize,
     /// Coefficient.
     pub mu: f64,
     /// Direction of the slip of the first body where sliding began, axes of the second.
     pub direction: Vector3<f64>,
-    /// Slips below this are none, m/s.
+    /// Slip speeds below this count as zero, m/s.
     pub slow: f64,
 }
 
@@ -40,7 +40,7 @@ impl Rub {
         if ahead >= 1.0 {
             return slip / slip.dot(slip).sqrt();
         }
-        // What is across counts the less the slower it slides.
+        // The transverse slip is weighted less at lower slip speeds.
         let x = forward * S::of(1.0 / self.slow);
         let share = x * x * (S::of(3.0) - x * S::of(2.0));
         let w = (slip - d * forward) * share + d * S::of(self.slow);

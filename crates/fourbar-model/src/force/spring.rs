@@ -13,7 +13,7 @@ use nalgebra::Vector3;
 use serde::{Deserialize, Serialize};
 use smallvec::{SmallVec, smallvec};
 
-/// A spring as written.
+/// A spring as specified.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SpringSpec {
     /// The two points.
@@ -24,7 +24,7 @@ pub struct SpringSpec {
     pub mass: f64,
 }
 
-/// A spring; positive tension pulls its points together. Its own mass is in bodies and joints: see [`crate::model::Coil`].
+/// A spring; positive tension pulls its points together. Its mass is represented by bodies and joints: see [`crate::model::Coil`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Spring {
     /// The points.

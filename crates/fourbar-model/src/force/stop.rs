@@ -1,4 +1,4 @@
-//! A springy stop: acts on a joint coordinate that is beyond a bound, and only there.
+//! A springy stop: acts on a joint coordinate only beyond a bound.
 
 use super::element::*;
 use super::eval::{Plain, States, coordinate_of, joint_effort};
@@ -12,7 +12,7 @@ use nalgebra::Vector3;
 use serde::{Deserialize, Serialize};
 use smallvec::smallvec;
 
-/// A springy stop as written.
+/// A springy stop as specified.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StopSpec {
     /// The joint, by name.
@@ -49,13 +49,13 @@ pub struct Stop {
 }
 
 impl Stop {
-    /// `c` of `damping = stiffness c / speed` with which an impact at that speed has a restitution: `ln(1 + c) - ln(1 - c e) = c (1 + e)`
+    /// `c` of `damping = stiffness c / speed` that gives an impact at that speed the restitution `e`: `ln(1 + c) - ln(1 - c e) = c (1 + e)`
     /// with `0 < c < 1/e`.
     pub fn hysteresis(e: f64) -> f64 {
         if e >= 1.0 {
             return 0.0;
         }
-        // Lower bound of the restitution: without any the damping would be infinite.
+        // Lower bound of the restitution: at zero the damping would be infinite.
         let e = e.max(0.01);
         let f = |c: f64| elementary::ln(1.0 + c) - elementary::ln(1.0 - c * e) - c * (1.0 + e);
         // Negative before the root, positive up to the pole.
@@ -73,7 +73,7 @@ impl Stop {
         (self.effort_at(y, rate), rate)
     }
 
-    /// The depth of `of` at the two bounds that exist, with their numbers.
+    /// The values of `of` at the existing bounds, from their number and depth.
     fn at_bounds<S: Scalar>(&self, y: S, of: impl Fn(usize, S) -> S) -> [S; 2] {
         std::array::from_fn(|k| {
             let bound = self.bounds[k];
@@ -98,7 +98,7 @@ impl Stop {
         low - high
     }
 
-    /// The part of the effort that has a potential, whether or not the damping takes it away.
+    /// The conservative part of the effort, whether or not the damping cancels it.
     fn elastic_at<S: Scalar>(&self, y: S) -> S {
         let [low, high] = self.at_bounds(y, |k, depth| {
             if self.holds_energy(k, depth) { S::of(self.stiffness) * self.power(depth, self.exponent) } else { S::zero() }
@@ -106,7 +106,7 @@ impl Stop {
         low - high
     }
 
-    /// Whether energy is stored at a bound: it touches. What has ceased to push may have been left already.
+    /// Whether energy is stored at a bound, that is, whether it touches. A bound that no longer pushes may already be separated.
     fn holds_energy<S: Scalar>(&self, k: usize, depth: S) -> bool {
         match self.doing[k] {
             Some(doing::APART) => false,
@@ -115,7 +115,7 @@ impl Stop {
         }
     }
 
-    /// A power of the depth; whole ones continue below zero, others are zero there.
+    /// A power of the depth; integer powers continue below zero, others are zero there.
     fn power<S: Scalar>(&self, depth: S, n: f64) -> S {
         if n.fract() == 0.0 {
             depth.powi(n as i32)
@@ -247,7 +247,7 @@ impl Element for Stop {
     }
 
     fn act<S: Scalar>(&self, model: &Model, name: &str, x: &mut impl Acts<S>) -> Result<(), Diagnostic> {
-        // What begins later is known from event to event only.
+        // The start of contact is known only from event to event.
         if self.exponent.fract() != 0.0 || self.doing == [None; 2] {
             let why = "grows with a non-integer power of the depth, which has no Taylor series where it begins to act";
             return Err(Diagnostic::new("S300", format!("the springy limit `{name}` {why}"))
@@ -256,7 +256,7 @@ impl Element for Stop {
         }
         let (y, _) = coordinate_of(model, self.joint, Some(self.coordinate), &*x);
         let rate = x.speed(self.joint, self.coordinate);
-        // Power of what has no potential is that of the damping alone.
+        // The power without potential is that of the damping alone.
         let effort = self.effort_at(y, rate);
         x.works(rate, effort);
         x.gives(-(self.elastic_at(y) * rate));

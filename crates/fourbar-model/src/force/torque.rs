@@ -13,7 +13,7 @@ use nalgebra::Vector3;
 use serde::{Deserialize, Serialize};
 use smallvec::{SmallVec, smallvec};
 
-/// A torque as written.
+/// A torque as specified.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TorqueSpec {
     /// The body, by name.

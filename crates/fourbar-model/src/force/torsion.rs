@@ -13,7 +13,7 @@ use nalgebra::Vector3;
 use serde::{Deserialize, Serialize};
 use smallvec::{SmallVec, smallvec};
 
-/// A torsion spring as written.
+/// A torsion spring as specified.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TorsionSpec {
     /// The joint, by name.

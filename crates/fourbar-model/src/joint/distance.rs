@@ -1,4 +1,4 @@
-//! Distance: two points stay a length apart, `(d.d - L^2) / (2 L)`, so that the row is in metres. One D.
+//! Distance: two points keep a constant distance, `(d.d - L^2) / (2 L)`, so that the row is in metres. One D.
 
 use super::*;
 

@@ -1,13 +1,13 @@
-//! Joints: one file per type, each with three readings that the tests tie together.
+//! Joints: one file per type, each with three descriptions that the tests compare.
 //!
 //! (a) the residual, generic in its scalar, written from the geometry; (b) the rows, composed of the primitives of
 //! [`crate::coordinate`] as in [Kissel21, Table 1]; (c) the motion subspace. (b) is the derivative of (a), (b) times (c)
 //! is zero, and rows plus freedoms make six.
 //!
-//! A joint sits between frame F on its base body (slot 0) and frame M on its moving body (slot 1); z is the axis.
+//! A joint connects frame F on its base body (slot 0) with frame M on its moving body (slot 1); z is the axis.
 //!
 //! Further properties that formulations and analyses need (joint coordinates, shared points and vectors, looser joints, words and keys of
-//! files) is in the same file; [`reading`] has the forms. A new joint is a file and an entry of the list below.
+//! files) are in the same file; [`reading`] defines their types. A new joint needs a file and an entry in the list below.
 
 mod angle;
 mod cylindrical;
@@ -58,7 +58,7 @@ pub struct FrameOf<S: Scalar> {
     pub axes: [Vector3<S>; 3],
 }
 
-/// The two frames of a joint and what its rows need in addition.
+/// The two frames of a joint and further data of its rows.
 #[derive(Clone, Copy, Debug)]
 pub struct Pair {
     /// Frame on the base.
@@ -67,7 +67,7 @@ pub struct Pair {
     pub M: Frame,
     /// Characteristic length: rotational rows are multiplied by it, so that every row is in metres.
     pub L: f64,
-    /// Memory of the counted angle, where the joint has one.
+    /// Index of the counted angle, if the joint has one.
     pub memory: usize,
 }
 
@@ -88,7 +88,7 @@ impl Pair {
     pub fn along(&self, a: usize) -> Coordinate {
         Coordinate::Dp2 { ij: [0, 1], a_i: self.F.axis(a), s_i: self.F.s, s_j: self.M.s }
     }
-    /// A direction of the base against one of the moving body, as at two poses: a DP1 row.
+    /// Keeps the angle between a direction of the base and one of the moving body as at two poses: a DP1 row.
     pub fn as_drawn(&self, a_i: Vector3<f64>, a_j: Vector3<f64>, [qi, qj]: [&Pose; 2]) -> Rows {
         let y = Coordinate::Dp1 { ij: [0, 1], a_i, a_j };
         let here = y.value(qi, qj, &[]);
@@ -106,7 +106,7 @@ pub type Freedom = [Vector3<f64>; 2];
 /// Which axes of F and M must point the same way, not only be parallel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Alignment {
-    /// Nothing to watch.
+    /// No condition.
     None,
     /// z with z.
     Axis,
@@ -116,7 +116,7 @@ pub enum Alignment {
 
 /// What a joint type provides.
 pub(crate) trait JointType {
-    /// How files and messages speak of it.
+    /// Its words in files and messages.
     const WORDS: Words;
 
     /// Rows composed of the primitives.
@@ -127,15 +127,15 @@ pub(crate) trait JointType {
     fn freedoms(&self, p: &Vector3<f64>, R: &Matrix3<f64>) -> Vec<Freedom>;
     /// Axes that must not flip.
     fn alignment(&self) -> Alignment;
-    /// Its distance coordinate, where it has one.
+    /// Its distance coordinate, if it has one.
     fn distance(&self, pair: &Pair) -> Coordinate {
         pair.along(2)
     }
-    /// What a limit of the joint itself bounds: the square of a distance, or a height.
+    /// The quantity bounded by a limit of the joint itself: the square of a distance, or a height.
     fn own_measure(&self, pair: &Pair) -> Coordinate {
         pair.along(2)
     }
-    /// Distances between which it is defined, where it has ends; beyond them a run stops.
+    /// Range of the distance in which it is defined, if limited; beyond it a run stops.
     fn range(&self) -> Option<[f64; 2]> {
         None
     }
@@ -143,11 +143,11 @@ pub(crate) trait JointType {
     fn drawn(&self) -> Option<Drawn> {
         None
     }
-    /// What its bodies share in natural coordinates.
+    /// Points and vectors that its bodies share in natural coordinates.
     fn shared(&self) -> Shared;
     /// Its possible replacements if it is redundant.
     fn looser(&self) -> Vec<Looser>;
-    /// Its place in a planar mechanism; `None` if it has none.
+    /// Its properties in a planar mechanism; `None` if it is not planar.
     fn in_plane(&self) -> Option<InPlane> {
         None
     }
@@ -162,7 +162,7 @@ pub(crate) trait JointType {
 macro_rules! joint_kinds {
     ($($(#[$doc:meta])* $variant:ident ( $module:ident :: $type:ident ) = $name:literal, angle $angle:literal, distance $distance:literal
         $(, pair $form:ident $({ $($field:ident),* })?)?;)*) => {
-        /// The type of a joint with its own numbers.
+        /// The type of a joint with its parameters.
         #[derive(Clone, Debug, PartialEq)]
         pub enum JointKind { $($(#[$doc])* $variant($module::$type),)* }
 
@@ -199,15 +199,15 @@ macro_rules! joint_kinds {
             pub fn alignment(&self) -> Alignment {
                 match self { $(JointKind::$variant(j) => j.alignment(),)* }
             }
-            /// Its distance coordinate, where it has one.
+            /// Its distance coordinate, if it has one.
             pub fn distance(&self, pair: &Pair) -> Coordinate {
                 match self { $(JointKind::$variant(j) => j.distance(pair),)* }
             }
-            /// What a limit of the joint itself bounds: the square of a distance, or a height.
+            /// The quantity bounded by a limit of the joint itself: the square of a distance, or a height.
             pub fn own_measure(&self, pair: &Pair) -> Coordinate {
                 match self { $(JointKind::$variant(j) => j.own_measure(pair),)* }
             }
-            /// Distances between which it is defined, where it has ends; beyond them a run stops.
+            /// Range of the distance in which it is defined, if limited; beyond it a run stops.
             pub fn range(&self) -> Option<[f64; 2]> {
                 match self { $(JointKind::$variant(j) => j.range(),)* }
             }
@@ -215,7 +215,7 @@ macro_rules! joint_kinds {
             pub fn drawn(&self) -> Option<Drawn> {
                 match self { $(JointKind::$variant(j) => j.drawn(),)* }
             }
-            /// What its bodies share in natural coordinates.
+            /// Points and vectors that its bodies share in natural coordinates.
             pub fn shared(&self) -> Shared {
                 match self { $(JointKind::$variant(j) => j.shared(),)* }
             }
@@ -223,7 +223,7 @@ macro_rules! joint_kinds {
             pub fn looser(&self) -> Vec<Looser> {
                 match self { $(JointKind::$variant(j) => j.looser(),)* }
             }
-            /// Its place in a planar mechanism; `None` if it has none.
+            /// Its properties in a planar mechanism; `None` if it is not planar.
             pub fn in_plane(&self) -> Option<InPlane> {
                 match self { $(JointKind::$variant(j) => j.in_plane(),)* }
             }
@@ -237,7 +237,7 @@ macro_rules! joint_kinds {
             }
         }
 
-        /// Joint types that sit at a point of two bodies, as an author states them.
+        /// Joint types at a common point of two bodies, as specified by the author.
         #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
         pub enum PairKind {
             $($(
@@ -252,18 +252,18 @@ macro_rules! joint_kinds {
             pub fn name(&self) -> &'static str {
                 match self { $($(PairKind::$variant { .. } => { let _ = PairForm::$form; $name })?)* }
             }
-            /// How it is placed.
+            /// How its position is specified.
             pub fn form(&self) -> PairForm {
                 match self { $($(PairKind::$variant { .. } => PairForm::$form,)?)* }
             }
-            /// How a type is placed, by its name in files.
+            /// How the position of a type is specified, by its name in files.
             pub fn form_of(name: &str) -> Option<PairForm> {
                 match name {
                     $($($name => Some(PairForm::$form),)?)*
                     _ => None,
                 }
             }
-            /// A type by its name in files, with its numbers by theirs.
+            /// A type by its name in files, with its parameters by their names.
             pub fn read(name: &str, number: impl Fn(&str) -> Option<f64>) -> Option<Self> {
                 let _ = &number;
                 match name {
@@ -274,7 +274,7 @@ macro_rules! joint_kinds {
                     _ => None,
                 }
             }
-            /// Its numbers with their names in files.
+            /// Its parameters with their names in files.
             pub fn numbers(&self) -> Vec<(&'static str, f64)> {
                 match *self {
                     $($(PairKind::$variant $({ $($field),* })? => {
@@ -320,11 +320,11 @@ macro_rules! joint_kinds {
             pub fn columns(&self, q: &[f64], F: &Matrix3<f64>, M: &Matrix3<f64>, put: &mut impl FnMut(usize, Motion)) {
                 match self { $(JointKind::$variant(j) => j.columns(q, F, M, put),)* }
             }
-            /// Second derivative of the origin of M in F by the first coordinate, for joints whose first column bends.
+            /// Second derivative of the origin of M in F by the first coordinate, for joints whose first column changes direction.
             pub fn bend(&self, q: &[f64]) -> Vector3<f64> {
                 match self { $(JointKind::$variant(j) => j.bend(q),)* }
             }
-            /// The column that a coordinate is, and the factor from the coordinate to it.
+            /// The column of a coordinate, and the factor from the coordinate to the column.
             pub fn driven(&self, which: JointCoordinate) -> Option<(usize, f64)> {
                 match self { $(JointKind::$variant(j) => j.driven(which),)* }
             }
@@ -335,7 +335,7 @@ macro_rules! joint_kinds {
 joint_kinds! {
     /// A hinge.
     Revolute(revolute::Revolute) = "revolute", angle true, distance false, pair Axial;
-    /// A slide that does not turn.
+    /// A slide without rotation.
     Prismatic(prismatic::Prismatic) = "prismatic", angle false, distance true, pair Axial;
     /// Slides along and turns about one axis.
     Cylindrical(cylindrical::Cylindrical) = "cylindrical", angle true, distance true, pair Axial;

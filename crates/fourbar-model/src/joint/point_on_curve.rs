@@ -1,5 +1,5 @@
-//! Point on curve: the moving origin stays on a curve in the plane x, y of the base, or at a distance from it. 1 DP2 and the distance
-//! from the curve. Its coordinate is the length of the path that the point has gone.
+//! Point on curve: the moving origin stays on a curve in the plane x, y of the base, or at a distance from it. 1 DP2 and the distance from
+//! the curve. Its coordinate is the arc length along the path.
 
 use super::*;
 use crate::coordinate::OnCurve;

@@ -8,10 +8,10 @@ use fourbar_math::so3;
 use nalgebra::{Matrix3, Vector2, Vector3};
 use std::f64::consts::PI;
 
-/// How files and messages speak of a joint.
+/// The words for a joint in files and messages.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Words {
-    /// What messages call it: "a revolute joint".
+    /// Its name in messages: "a revolute joint".
     pub title: &'static str,
     /// One line about it.
     pub doc: &'static str,
@@ -19,18 +19,18 @@ pub struct Words {
     pub numbers: &'static [Number],
 }
 
-/// A number that a joint has in files.
+/// A numeric parameter of a joint in files.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Number {
     /// Its key.
     pub key: &'static str,
-    /// What it measures.
+    /// Its dimension.
     pub dimension: Dimension,
     /// One line about it.
     pub doc: &'static str,
 }
 
-/// How a joint that sits at a point of two bodies is placed.
+/// How the position of a joint at a common point of two bodies is specified.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PairForm {
     /// By a point and an axis.
@@ -44,11 +44,11 @@ pub enum PairForm {
 /// A line that the moving origin follows in the plane x, y of the base frame.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Drawn {
-    /// Places along it, close enough to be joined by straight lines.
+    /// Points along it, close enough to be joined by straight lines.
     pub points: Vec<Vector2<f64>>,
-    /// Whether it goes from the last place back to the first.
+    /// Whether it continues from the last point to the first.
     pub closed: bool,
-    /// Radius of what runs beside it.
+    /// Radius of the follower beside it.
     pub radius: f64,
 }
 
@@ -87,19 +87,19 @@ pub struct InPlane {
     pub rows: usize,
 }
 
-/// Whether the bodies of a joint are one for natural coordinates.
+/// Whether natural coordinates treat the bodies of a joint as one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Rigid {
-    /// They are two.
+    /// They are separate.
     #[default]
     No,
-    /// They turn together.
+    /// They rotate together.
     Turning,
     /// They are one part.
     Welded,
 }
 
-/// Points that natural coordinates bring in for a joint.
+/// Points that natural coordinates introduce for a joint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum SharedPoints {
     /// None.
@@ -117,7 +117,7 @@ pub enum SharedPoints {
     Apart,
 }
 
-/// An equation that shared points and vectors leave open.
+/// An equation that shared points and vectors do not satisfy by themselves.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub enum SharedEquation {
     /// None.
@@ -125,7 +125,7 @@ pub enum SharedEquation {
     None,
     /// The dot product of the two axes.
     Dot {
-        /// What the equation is called in reports.
+        /// Name of the equation in reports.
         what: &'static str,
         /// Its value.
         value: f64,
@@ -134,35 +134,35 @@ pub enum SharedEquation {
     Length(f64),
 }
 
-/// What the bodies of a joint share: the reading of natural coordinates.
+/// The description of a joint for natural coordinates: what its bodies share.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub struct Shared {
     /// Whether the bodies are one.
     pub rigid: Rigid,
-    /// Whether both bodies know the axis.
+    /// Whether both bodies share the axis.
     pub axis: bool,
     /// Its points.
     pub points: SharedPoints,
-    /// What is left to equate.
+    /// The remaining equation.
     pub equation: SharedEquation,
     /// Metres per radian, where the distance follows the angle.
     pub thread: Option<f64>,
-    /// Whether base and moving body are free to turn about their point in every direction.
+    /// For base and moving body: whether it is free to rotate about its point in every direction.
     pub loose: [bool; 2],
-    /// Direction of its axis relative to a direction along which the moving body keeps its height over the base.
+    /// Required direction of its axis relative to a direction along which the moving body keeps its height above the base.
     pub level: Stand,
-    /// Why natural coordinates cannot carry it.
+    /// The reason for which natural coordinates do not support it.
     pub refused: Option<&'static str>,
 }
 
-/// What a joint may become so that a redundant set is none any more.
+/// A possible replacement of a joint that removes redundancy.
 #[derive(Clone, Debug)]
 pub struct Looser {
     /// The type, or `None`.
     pub to: Option<JointKind>,
     /// Rows it loses.
     pub rows: usize,
-    /// How unusual that is; the smallest is tried first.
+    /// How unusual the replacement is; the smallest price is tried first.
     pub price: usize,
     /// Axis of the moving frame that becomes its z axis.
     pub z: usize,
@@ -184,13 +184,13 @@ impl Looser {
 pub struct TreeShape {
     /// Columns of the groups, in order from base to moving body.
     pub groups: &'static [usize],
-    /// What the columns are called in reports.
+    /// Names of the columns in reports.
     pub names: &'static [&'static str],
     /// How many columns are translations; they come first.
     pub slides: usize,
-    /// Place of the quaternion in the coordinates and of its rates in the speeds, where there is one.
+    /// Index of the quaternion in the coordinates and of its rates in the speeds, if there is one.
     pub quaternion: Option<(usize, usize)>,
-    /// Whether it is a turn about z and nothing else.
+    /// Whether it is only a rotation about z.
     pub hinge: bool,
     /// Whether its first column is a translation whose direction changes with the first coordinate.
     pub bends: bool,
@@ -217,8 +217,8 @@ pub enum Motion {
     Helix(Vector3<f64>, f64),
 }
 
-/// The reading of joint coordinates: relative pose from coordinates and back, speeds, columns. Coordinates are those of the file
-/// (angle from x of F to x of M about z, distance along z).
+/// The description of a joint in joint coordinates: relative pose from coordinates and back, speeds, columns. Coordinates are those of the
+/// file (angle from x of F to x of M about z, distance along z).
 pub(crate) trait TreeJoint {
     /// Its coordinates; `None` for joints that always close a loop.
     const SHAPE: Option<&'static TreeShape> = None;
@@ -237,7 +237,7 @@ pub(crate) trait TreeJoint {
     fn bend(&self, _q: &[f64]) -> Vector3<f64> {
         Vector3::zeros()
     }
-    /// The column that a coordinate is, and the factor from the coordinate to it.
+    /// The column of a coordinate, and the factor from the coordinate to the column.
     fn driven(&self, _which: JointCoordinate) -> Option<(usize, f64)> {
         None
     }

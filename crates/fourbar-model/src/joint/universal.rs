@@ -37,7 +37,7 @@ impl JointType for Universal {
         vec![Looser::to(JointKind::Spherical(Spherical), 1, 2), Looser::gone(4, 9)]
     }
     fn hold(&self, pair: &Pair, [qi, qj]: [&Pose; 2], out: &mut Vec<Rows>) {
-        // Each arm against the drawn normal of the cross: largest gradient in both turns.
+        // Each arm against the drawn normal of the cross: this gives the largest gradient in both rotations.
         let seen_from_j = qj.A.transpose() * qi.A;
         let normal = pair.F.axis(2).cross(&(seen_from_j.transpose() * pair.M.axis(2))).normalize();
         out.push(pair.as_drawn(pair.F.axis(2), seen_from_j * normal, [qi, qj]));
@@ -45,7 +45,7 @@ impl JointType for Universal {
     }
 }
 
-/// z onto x: between the two turns.
+/// Takes z to x, between the two rotations.
 fn quarter() -> Matrix3<f64> {
     Matrix3::new(0.0, 0.0, 1.0, 0.0, 1.0, 0.0, -1.0, 0.0, 0.0)
 }

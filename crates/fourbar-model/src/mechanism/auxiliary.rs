@@ -4,14 +4,14 @@ use super::{Mechanism, State, Written};
 use crate::spec::{InputSpec, StateExpr, StateSpec};
 
 impl State {
-    /// Whether a name is that of an input or a state stated before.
+    /// Whether a name is that of an input or state defined earlier.
     pub(super) fn carries(&self, name: &str) -> bool {
         self.spec.inputs.iter().any(|i| i.0 == name) || self.spec.states.iter().any(|s| s.0 == name)
     }
 }
 
 impl<L> Mechanism<L> {
-    /// A number that is set externally between steps; expressions that are stated after it read it by its name.
+    /// A number that is set externally between steps; later expressions read it by its name.
     ///
     /// ```
     /// use fourbar_model::mechanism::{Body, GROUND, Mechanism};
@@ -30,12 +30,12 @@ impl<L> Mechanism<L> {
         self.stated(|s| s.inputs.push((name.into(), input)))
     }
 
-    /// A number of one's own that is integrated with the motion: its SI unit, its rate per second as an expression of time and state,
-    /// and its value at the start.
+    /// A user-defined state that is integrated with the motion: its SI unit, its rate per second as an expression of time and state, and
+    /// its initial value.
     pub fn own_state(mut self, name: impl Into<String>, unit: impl Into<String>, rate: impl Into<Written>, start: f64) -> Mechanism {
         let name = name.into();
         self.state.begin("states", &name, "a state", &[]);
-        // It may read itself.
+        // Its rate may read the state itself.
         let known = StateSpec { unit: unit.into(), rate: StateExpr::constant(0.0), start };
         self.state.spec.states.push((name, known));
         let rate = self.state.law("rate", rate.into(), &[]);

@@ -56,7 +56,7 @@ impl<L> Mechanism<L> {
         self.constraint(name, ConstraintSpec::RollingDisk { on, axis, radius, plane: FLOOR, contact: true }).next()
     }
 
-    /// A rolling disk whose carrier keeps its height.
+    /// A rolling disk whose carrier fixes its height.
     pub fn wheel(self, name: impl Into<String>, on: Place, axis: At, radius: f64) -> Mechanism<Rolling> {
         self.constraint(name, ConstraintSpec::RollingDisk { on, axis, radius, plane: FLOOR, contact: false }).next()
     }

@@ -4,16 +4,16 @@ use super::{Mechanism, State, Written, last};
 use crate::expr::{Expr, Kind, Names, Symbol, Table};
 use crate::spec::{OutputSpec, StateVariable, TableSpec};
 
-/// Tables, and functions of time and inputs, that the expressions after them know by name.
+/// Tables, and functions of time and inputs, that later expressions use by name.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Data {
     tables: Vec<(String, Table)>,
-    /// With the inputs they read: time is variable 0, these follow.
+    /// With the inputs they read: time is variable 0, the inputs follow.
     functions: Vec<(String, Expr, Vec<String>)>,
 }
 
 impl Data {
-    /// A function by its name; `number` gives the number of a variable in the expression that names it, `None` if it is not allowed there.
+    /// A function by its name; `number` returns the index of a variable in the calling expression, `None` if it is not allowed there.
     pub(super) fn function(&self, name: &str, mut number: impl FnMut(StateVariable) -> Option<u32>) -> Option<Symbol> {
         let (_, expr, inputs) = self.functions.iter().rev().find(|(n, ..)| n == name)?;
         let mut known = true;
@@ -44,7 +44,7 @@ impl<F: FnMut(&str) -> Option<Symbol>> Names for Known<'_, F> {
 }
 
 impl<L> Mechanism<L> {
-    /// A function given by points, which the expressions after it call by name: `lift(x)`.
+    /// A function given by points, which later expressions call by name: `lift(x)`.
     ///
     /// ```
     /// use fourbar_model::mechanism::{Body, GROUND, Mechanism};
@@ -71,7 +71,7 @@ impl<L> Mechanism<L> {
         self.stated(|s| s.tables.push((name, table)))
     }
 
-    /// A function of time and inputs, which the expressions after it know by name.
+    /// A function of time and inputs, which later expressions use by name.
     pub fn function(mut self, name: impl Into<String>, value: impl Into<Written>) -> Mechanism {
         let name = name.into();
         self.state.begin("functions", &name, "a function", &[]);
@@ -102,7 +102,7 @@ impl Mechanism<last::Output> {
 }
 
 impl State {
-    /// Parses a text with the tables stated before.
+    /// Parses a text with the tables defined earlier.
     pub(super) fn parse(&self, text: &str, symbol: impl FnMut(&str) -> Option<Symbol>) -> Result<Expr, crate::expr::ExprError> {
         Expr::parse_quantity(text, &mut Known { data: &self.data, symbol }).map(|(expr, _)| expr)
     }

@@ -45,7 +45,7 @@ impl Mechanism<Drive> {
         self.quantity(DriveQuantity::Speed, "speed", value.into())
     }
 
-    /// The rate of that rate as a function of time and inputs, rad/s^2 or m/s^2.
+    /// The rate of the speed as a function of time and inputs, rad/s^2 or m/s^2.
     pub fn acceleration(self, value: impl Into<Written>) -> Mechanism<Nothing> {
         self.quantity(DriveQuantity::Acceleration, "acceleration", value.into())
     }

@@ -4,7 +4,7 @@ use super::{Mechanism, Written, last};
 use crate::spec::{ActionSpec, Direction, EventSpec, LimitSpec, StateExpr};
 
 impl<L> Mechanism<L> {
-    /// Bounds of a joint that it may touch but not pass.
+    /// Bounds that a joint may reach but not pass.
     ///
     /// ```
     /// use fourbar_model::mechanism::{Body, GROUND, Mechanism};
@@ -66,12 +66,12 @@ impl Mechanism<last::Event> {
         self.changed(|e| e.direction = Direction::Falling)
     }
 
-    /// Whether it happens once only.
+    /// Whether it happens only once.
     pub fn once(self, once: bool) -> Self {
         self.changed(|e| e.once = Some(once))
     }
 
-    /// How far the expression must have returned before it can happen again.
+    /// How far the expression must return before the event can happen again.
     pub fn rearm(self, by: f64) -> Self {
         self.changed(|e| e.rearm = Some(by))
     }
@@ -86,12 +86,12 @@ impl Mechanism<last::Event> {
         self.does(ActionSpec::Enable(name.into()))
     }
 
-    /// It acts no more, until it is enabled.
+    /// A joint, drive or force stops acting until it is enabled.
     pub fn disable(self, name: impl Into<String>) -> Self {
         self.does(ActionSpec::Disable(name.into()))
     }
 
-    /// It is gone.
+    /// A joint, drive or force is removed permanently.
     pub fn remove(self, name: impl Into<String>) -> Self {
         self.does(ActionSpec::Remove(name.into()))
     }
@@ -101,7 +101,7 @@ impl Mechanism<last::Event> {
         self.does(ActionSpec::Lock(joint.into()))
     }
 
-    /// It is free again.
+    /// A locked joint is free again.
     pub fn release(self, joint: impl Into<String>) -> Self {
         self.does(ActionSpec::Release(joint.into()))
     }

@@ -32,7 +32,7 @@ impl From<String> for Written {
     }
 }
 
-/// The coordinate of a joint or point that a name such as `pin.angle` or `tip.vx` means.
+/// The coordinate of a joint or point named, for example, `pin.angle` or `tip.vx`.
 pub(super) fn coordinate(name: &str) -> Option<StateVariable> {
     let (element, quantity) = name.rsplit_once('.')?;
     let element = element.to_string();
@@ -49,7 +49,7 @@ pub(super) fn coordinate(name: &str) -> Option<StateVariable> {
 }
 
 impl State {
-    /// A function of time; zero if the text is no expression, which is complained of.
+    /// A function of time; zero if the text is not an expression, which is reported as an error.
     pub(super) fn time(&mut self, key: &str, value: Written) -> Expr {
         let parameters = &self.parameters;
         let parsed = match &value {
@@ -62,7 +62,7 @@ impl State {
         self.parsed(key, value, parsed)
     }
 
-    /// A function of time and of the inputs stated before, with the names of those it reads: time is variable 0, they follow.
+    /// A function of time and of the inputs defined earlier, with the names of those it reads: time is variable 0, the inputs follow.
     pub(super) fn time_and_inputs(&mut self, key: &str, value: Written) -> (Expr, Vec<String>) {
         let (parameters, inputs) = (&self.parameters, &self.spec.inputs);
         let mut read: Vec<String> = Vec::new();
@@ -140,7 +140,7 @@ fn parameter(parameters: &[(String, f64)], name: &str) -> Option<Symbol> {
     parameters.iter().rev().find(|(n, _)| n == name).map(|(_, x)| Symbol::Value(*x))
 }
 
-/// A text that is no expression, with the code it has in files.
+/// The error for a text that is not an expression, with the same code as in files.
 fn problem(e: &ExprError, key: &str, text: &str) -> Diagnostic {
     use ExprErrorKind as E;
     let (code, help) = match &e.kind {

@@ -6,13 +6,13 @@ use crate::spec::*;
 
 /// Default joint speed below which dry friction is smoothed.
 const FRICTION_SPEED: f64 = 1e-3;
-/// What a spring must have one of.
+/// Keys of which a spring needs one.
 const STRENGTH: &str = "stiffness, damping or a law";
-/// What friction must have one of.
+/// Keys of which friction needs one.
 const ROUGHNESS: &str = "coulomb or viscous";
 
 impl State {
-    /// The law of the last spring, linear.
+    /// Changes the law of the last spring, made linear.
     fn linear(&mut self, change: impl FnOnce(&mut f64, &mut f64, &mut f64)) {
         if let Some((_, ForceSpec::Spring(SpringSpec { law, .. }) | ForceSpec::Torsion(TorsionSpec { law, .. }))) =
             self.spec.forces.last_mut()
@@ -100,7 +100,7 @@ impl<L> Mechanism<L> {
         self.element(name, "an actuator", &[], |s| ActuatorSpec { joint: joint.into(), effort: s.law("effort", effort, &[]) }.into())
     }
 
-    /// Elastic connection in six directions; its axes sit at the first place.
+    /// Elastic connection in six directions; its axes are located at the first place.
     pub fn bushing(self, name: impl Into<String>, from: Place, to: Place) -> Mechanism<Bushing> {
         self.element(name, "a bushing", &["stiffness"], |_| {
             BushingSpec { between: [from, to], frame: Orientation::World, stiffness: [0.0; 6], damping: [0.0; 6] }.into()
@@ -123,7 +123,7 @@ impl<L> Mechanism<L> {
 impl Mechanism<Spring> {
     /// Stiffness, N/m; needs the [`Mechanism::length`] at which it is relaxed.
     pub fn stiffness(mut self, k: f64) -> Self {
-        // A damper alone needs no length at rest.
+        // A damper alone needs no rest length.
         self.state.given(STRENGTH);
         self.state.lacks.push("length");
         self.state.linear(|stiffness, _, _| *stiffness = k);
@@ -167,7 +167,7 @@ impl Mechanism<Rope> {
         self
     }
 
-    /// Length from which on it is taut, m.
+    /// Length beyond which it is taut, m.
     pub fn length(mut self, metres: f64) -> Self {
         self.state.given("length");
         self.changed(|r| r.length = metres)
@@ -198,7 +198,7 @@ impl Mechanism<Torsion> {
         self
     }
 
-    /// Angle at which it is relaxed, rad; zero if it is not said.
+    /// Angle at which it is relaxed, rad; zero by default.
     pub fn angle(mut self, radians: f64) -> Self {
         self.state.linear(|_, rest, _| *rest = radians);
         self
@@ -283,7 +283,7 @@ impl Mechanism<Friction> {
         self
     }
 
-    /// Dry friction that is there without any load, N or N m.
+    /// Dry friction without any load, N or N m.
     pub fn preload(mut self, effort: f64) -> Self {
         self.state.given(ROUGHNESS);
         if let Some((_, ForceSpec::Friction(f))) = self.state.spec.forces.last_mut() {

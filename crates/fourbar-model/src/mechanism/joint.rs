@@ -51,7 +51,7 @@ impl<L> Mechanism<L> {
         self.stated(|s| s.joints.push((name.into(), joint)))
     }
 
-    /// A planar curve, which [`Mechanism::point_on_curve`] names.
+    /// A planar curve that [`Mechanism::point_on_curve`] refers to.
     pub fn curve(self, name: impl Into<String>, curve: CurveSpec) -> Mechanism {
         self.stated(|s| s.curves.push((name.into(), curve)))
     }
@@ -89,7 +89,7 @@ impl<L> Mechanism<L> {
         self.pair(name, PairKind::Revolute, "a revolute joint", [base.into(), moving.into()], &["at", "axis"])
     }
 
-    /// A slide that does not turn.
+    /// A slide without rotation.
     pub fn prismatic(self, name: impl Into<String>, base: impl Into<String>, moving: impl Into<String>) -> Mechanism<Axial> {
         self.pair(name, PairKind::Prismatic, "a prismatic joint", [base.into(), moving.into()], &["at", "axis"])
     }
@@ -176,7 +176,7 @@ impl Mechanism<Axial> {
         self
     }
 
-    /// Frames in each body instead, for starts that are only a guess.
+    /// Frames in each body instead, for starts that are only an estimate.
     pub fn frames(mut self, base: FrameSpec, moving: FrameSpec) -> Mechanism<Nothing> {
         self.state.frames(base, moving);
         self.next()
@@ -191,7 +191,7 @@ impl Mechanism<Pointed> {
         self.next()
     }
 
-    /// Frames in each body instead, for starts that are only a guess.
+    /// Frames in each body instead, for starts that are only an estimate.
     pub fn frames(mut self, base: FrameSpec, moving: FrameSpec) -> Mechanism<Nothing> {
         self.state.frames(base, moving);
         self.next()
@@ -213,7 +213,7 @@ impl Mechanism<Universal> {
         self
     }
 
-    /// Frames in each body instead, for starts that are only a guess.
+    /// Frames in each body instead, for starts that are only an estimate.
     pub fn frames(mut self, base: FrameSpec, moving: FrameSpec) -> Mechanism<Nothing> {
         self.state.frames(base, moving);
         self.next()

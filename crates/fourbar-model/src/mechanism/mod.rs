@@ -1,4 +1,4 @@
-//! Mechanisms written in Rust, section by section as in a file.
+//! Mechanisms defined in Rust, section by section as in a file.
 //!
 //! ```
 //! use fourbar_model::mechanism::{Body, GROUND, Mechanism, on};
@@ -21,10 +21,10 @@
 //! # Ok::<(), fourbar_model::Error>(())
 //! ```
 //!
-//! An element is begun by the method that is called as its type in files, and continues with the keys that it has; the next element, or
-//! [`Mechanism::build`], ends it. Nothing is rejected on the way: all errors are reported together at the end, with the codes
-//! that files get. Numbers are SI and radians. Expressions are numbers or texts; they may use `t`, `pi`, parameters defined before
-//! them of parameters, inputs, states, tables and functions, and in forces the coordinates of joints and points, such as `O.angle` or `P.vx`.
+//! The method named like its type in files begins an element, and further methods set its keys; the next element, or [`Mechanism::build`],
+//! ends it. Errors are not reported immediately but all together at the end, with the same codes as for files. Numbers are SI and radians.
+//! Expressions are numbers or texts; they may use `t`, `pi`, parameters, inputs, states, tables and functions defined before them, and in
+//! forces the coordinates of joints and points, such as `O.angle` or `P.vx`.
 
 mod auxiliary;
 mod body;
@@ -46,10 +46,10 @@ use crate::model::Model;
 use crate::spec::*;
 use std::marker::PhantomData;
 
-/// The world, as a body of joints and forces.
+/// The world as a body, for joints and forces.
 pub const GROUND: &str = "ground";
 
-/// A place on a body, in the body's own frame.
+/// A place on a body, in the body frame.
 pub fn on(body: impl Into<String>, at: V3) -> Place {
     Place { body: body.into(), at: At::Body(at) }
 }
@@ -59,9 +59,9 @@ pub fn drawn(body: impl Into<String>, at: V3) -> Place {
     Place { body: body.into(), at: At::World(at) }
 }
 
-/// What the element begun last is, and so which keys it takes.
+/// The kind of the element begun last, which determines the keys it takes.
 pub mod last {
-    /// Nothing that takes keys.
+    /// An element without keys.
     #[derive(Clone, Copy, Debug)]
     pub struct Nothing;
     /// A joint with a place and an axis.
@@ -122,32 +122,32 @@ use last::Nothing;
 /// A mechanism under construction; `L` is the kind of element begun last. See the [module](self).
 #[derive(Clone, Debug)]
 pub struct Mechanism<L = Nothing> {
-    /// Boxed, because it is handed on by every call.
+    /// Boxed, because every call passes it on.
     state: Box<State>,
     last: PhantomData<L>,
 }
 
-/// What has been said so far.
+/// The definitions so far.
 #[derive(Clone, Debug, Default)]
 struct State {
     spec: ModelSpec,
     parameters: Vec<(String, f64)>,
     data: data::Data,
     errors: Vec<Diagnostic>,
-    /// Keys that the last element still lacks, with the path of the element and what helps.
+    /// Required keys that the last element still lacks; the path and the title of the element.
     lacks: Vec<&'static str>,
     element: (String, &'static str),
 }
 
 impl State {
-    /// Complains of what the last element lacks, and begins another.
+    /// Reports missing keys of the last element, and begins another one.
     fn begin(&mut self, section: &str, name: &str, title: &'static str, lacks: &[&'static str]) {
         self.end();
         self.element = (format!("{section}.{name}"), title);
         self.lacks = lacks.to_vec();
     }
 
-    /// The last element has got a key.
+    /// Marks a key of the last element as given.
     fn given(&mut self, key: &str) {
         self.lacks.retain(|k| *k != key);
     }
@@ -166,7 +166,7 @@ impl State {
 }
 
 impl Mechanism {
-    /// A mechanism without anything.
+    /// An empty mechanism.
     pub fn new() -> Self {
         Self::of(Box::default())
     }
@@ -179,7 +179,7 @@ impl Default for Mechanism {
 }
 
 impl From<ModelSpec> for Mechanism {
-    /// Goes on from a mechanism that exists already.
+    /// Continues from an existing mechanism.
     fn from(spec: ModelSpec) -> Self {
         Self::of(Box::new(State { spec, ..State::default() }))
     }
@@ -195,14 +195,14 @@ impl<L> Mechanism<L> {
         Mechanism::of(self.state)
     }
 
-    /// Changes the specification and leaves no element open.
+    /// Ends the last element and changes the specification.
     fn stated(mut self, change: impl FnOnce(&mut ModelSpec)) -> Mechanism {
         self.state.end();
         change(&mut self.state.spec);
         self.next()
     }
 
-    /// Ends the last element: in loops, where one type has to hold the mechanism.
+    /// Ends the last element, for loops, in which the mechanism must have a single type.
     ///
     /// ```
     /// use fourbar_model::mechanism::{Body, GROUND, Mechanism};
@@ -234,7 +234,7 @@ impl<L> Mechanism<L> {
         self.stated(|s| s.gravity = Some(g))
     }
 
-    /// A number that the expressions after it know by name.
+    /// A number that later expressions use by name.
     pub fn parameter(mut self, name: impl Into<String>, value: f64) -> Mechanism {
         self.state.parameters.push((name.into(), value));
         self.end()
@@ -250,12 +250,12 @@ impl<L> Mechanism<L> {
         self.stated(|s| s.points.push((name.into(), place)))
     }
 
-    /// Joints or bodies that assembly must not move.
+    /// Joints or bodies that must not move in assembly.
     pub fn hold<N: Into<String>>(self, names: impl IntoIterator<Item = N>) -> Mechanism {
         self.stated(|s| s.hold.extend(names.into_iter().map(Into::into)))
     }
 
-    /// A coordinate that assembly must meet at the start, such as `pin.angle`, `pin.speed`, `tip.x` or `tip.vx`, and its value.
+    /// A start condition for assembly: a coordinate such as `pin.angle`, `pin.speed`, `tip.x` or `tip.vx`, and its value.
     pub fn start(mut self, coordinate: &str, value: f64) -> Mechanism {
         match expression::coordinate(coordinate) {
             Some(variable) => self.state.spec.start.push((variable, value)),
@@ -283,7 +283,7 @@ impl<L> Mechanism<L> {
         self.stated(|s| s.paths.push((name.into(), path)))
     }
 
-    /// A motor that is to cause the motion along a path.
+    /// A motor that drives the motion along a path.
     pub fn motor(self, name: impl Into<String>, motor: MotorSpec) -> Mechanism {
         self.stated(|s| s.motors.push((name.into(), motor)))
     }
@@ -303,17 +303,17 @@ impl<L> Mechanism<L> {
         self.stated(|s| s.follow = Some(body.into()))
     }
 
-    /// What a run computes.
+    /// The study of a run.
     pub fn study(self, study: StudySpec) -> Mechanism {
         self.stated(|s| s.study = study)
     }
 
-    /// Whatever else the specification holds.
+    /// Changes any other part of the specification.
     pub fn with(self, change: impl FnOnce(&mut ModelSpec)) -> Mechanism {
         self.stated(change)
     }
 
-    /// The mechanism as data, checked only as far as its methods do.
+    /// The specification, checked only by its methods so far.
     pub fn spec(mut self) -> Result<ModelSpec, Error> {
         self.state.end();
         Error::of(self.state.errors).map_or(Ok(self.state.spec), Err)

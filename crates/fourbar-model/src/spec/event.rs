@@ -1,13 +1,13 @@
-//! What changes a mechanism on its way, as its author states it: limits of joints, and events with what they do.
+//! Changes of a mechanism during a run as its author specifies them: joint limits, and events with their actions.
 
 use super::StateExpr;
 use serde::{Deserialize, Serialize};
 
-/// Bounds of a joint that it may touch but not pass.
+/// Bounds that a joint may reach but not pass.
 #[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct LimitSpec {
-    /// Which coordinate is meant, where the joint has two; left out: its angle.
+    /// The bounded coordinate where the joint has two; omitted: its angle.
     pub of: Option<LimitOf>,
     /// Least value, m or rad.
     pub min: Option<f64>,
@@ -17,15 +17,15 @@ pub struct LimitSpec {
     pub speed_min: Option<f64>,
     /// Largest speed, m/s or rad/s.
     pub speed_max: Option<f64>,
-    /// Share of the speed that is left after an impact; left out: 0.
+    /// Coefficient of restitution; omitted: 0.
     pub restitution: Option<f64>,
-    /// Where given the limit is a spring that acts beyond it, N/m^exponent or N m/rad^exponent.
+    /// If given, the limit is a spring that acts beyond the bound, N/m^exponent or N m/rad^exponent.
     pub stiffness: Option<f64>,
-    /// Its damping: effort per depth^exponent and speed; left out: from `restitution` and `speed`, or none.
+    /// Its damping: effort per depth^exponent and speed; omitted: from `restitution` and `speed`, or none.
     pub damping: Option<f64>,
-    /// Exponent of the depth; left out: 1.5.
+    /// Exponent of the depth; omitted: 1.5.
     pub exponent: Option<f64>,
-    /// Speed of impact at which a spring with `restitution` has just that.
+    /// Impact speed at which a spring attains exactly this `restitution`.
     pub speed: Option<f64>,
 }
 
@@ -45,13 +45,13 @@ pub struct EventSpec {
     pub when: StateExpr,
     /// Which of its zeros count.
     pub direction: Direction,
-    /// Whether it happens once only; left out: where it changes what the mechanism is made of.
+    /// Whether it happens only once; omitted: yes if it changes the structure of the mechanism.
     pub once: Option<bool>,
-    /// How far the expression must have returned before the event can happen again; left out: 0.
+    /// How far the expression must return before the event can happen again; omitted: 0.
     pub rearm: Option<f64>,
     /// The event that must have happened before.
     pub after: Option<String>,
-    /// What is done.
+    /// Its actions, in order.
     pub actions: Vec<ActionSpec>,
 }
 
@@ -67,18 +67,18 @@ pub enum Direction {
     Falling,
 }
 
-/// What an event does.
+/// An action of an event.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum ActionSpec {
     /// A joint, drive or force acts again.
     Enable(String),
-    /// It acts no more, until it is enabled.
+    /// A joint, drive or force stops acting until it is enabled.
     Disable(String),
     /// A joint is locked in its current position.
     Lock(String),
-    /// It is free again.
+    /// A locked joint is free again.
     Release(String),
-    /// A joint, drive or force is gone for good.
+    /// A joint, drive or force is removed permanently.
     Remove(String),
     /// An input or a state takes a value.
     Set(String, StateExpr),

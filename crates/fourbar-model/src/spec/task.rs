@@ -1,4 +1,4 @@
-//! Tasks of a mechanism: paths of its points over time, and the motors that cause them.
+//! Tasks of a mechanism: paths of its points over time, and the motors that produce them.
 
 use super::{TableEnds, TableSpec, V3};
 use crate::expr::{Dimension, Expr, Names, Outside, Symbol, Table};
@@ -17,14 +17,14 @@ pub struct PathSpec {
     pub keep: Vec<String>,
 }
 
-/// A smooth path through points, travelled from the first to the last with a profile of speed.
+/// A smooth path through points, travelled from the first to the last with a speed profile.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ThroughSpec {
     /// The points, in the world.
     pub points: Vec<V3>,
     /// Whether it continues from the last point to the first.
     pub closed: bool,
-    /// How it is travelled.
+    /// The speed profile.
     pub profile: Profile,
     /// When it starts, s.
     pub start: f64,
@@ -32,10 +32,10 @@ pub struct ThroughSpec {
     pub duration: f64,
 }
 
-/// How a way of unit length is travelled in unit time, from rest to rest.
+/// Motion along a path of unit length in unit time, from rest to rest.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Profile {
-    /// `10 u^3 - 15 u^4 + 6 u^5`: the least jerk; accelerations do not jump. Peak speed 1.875, peak acceleration 5.77.
+    /// `10 u^3 - 15 u^4 + 6 u^5`: minimum jerk; accelerations do not jump. Peak speed 1.875, peak acceleration 5.77.
     #[default]
     MinimumJerk,
     /// A third of the time with constant acceleration, a third with constant speed, a third with constant deceleration: accelerations
@@ -46,7 +46,7 @@ pub enum Profile {
 }
 
 impl Profile {
-    /// All of them with their names in files.
+    /// All profiles with their names in files.
     pub const ALL: [(&'static str, Profile); 3] =
         [("minimum-jerk", Self::MinimumJerk), ("trapezoid", Self::Trapezoid), ("cycloid", Self::Cycloid)];
 
@@ -55,7 +55,7 @@ impl Profile {
         Self::ALL.iter().find(|(_, p)| *p == self).map_or("", |(name, _)| name)
     }
 
-    /// The share of the way as an expression of `t`.
+    /// The fraction of the path travelled, as an expression of `t`.
     fn text(self, start: f64, end: f64) -> String {
         let u = format!("ramp(t, {start:?}, {end:?})");
         match self {
@@ -71,17 +71,17 @@ impl Profile {
 pub struct MotorSpec {
     /// The joint, by name.
     pub joint: String,
-    /// Effort it gives for ever, at the joint: N m, or N.
+    /// Continuous effort at the joint: N m, or N.
     pub rated: Option<f64>,
-    /// Largest effort it gives, at the joint: where motors share a load none takes more.
+    /// Largest effort at the joint: where motors share a load, none exceeds it.
     pub limit: Option<f64>,
     /// Inertia of its rotor about its own axis, kg m^2.
     pub inertia: f64,
     /// Angle of the rotor over the coordinate of the joint: rad/rad, or rad/m.
     pub ratio: f64,
-    /// Share of the power that its gear hands on.
+    /// Efficiency of its gear.
     pub efficiency: f64,
-    /// Weight of its effort where motors share a load: the sum of `(weight effort)^2` is least. Left out: one over `rated`.
+    /// Weight of its effort where motors share a load: the sum of `(weight effort)^2` is minimised. Omitted: one over `rated`.
     pub weight: Option<f64>,
 }
 
@@ -98,7 +98,7 @@ impl Names for Axes<'_> {
 }
 
 impl ThroughSpec {
-    /// The parameter at each point: the share of the sum of distances, the closing one included.
+    /// The parameter at each point: the fraction of the total distance, including the closing segment.
     fn shares(&self) -> Option<(Vec<V3>, Vec<f64>)> {
         let mut points = self.points.clone();
         let first = *points.first()?;
@@ -115,7 +115,7 @@ impl ThroughSpec {
         shares.windows(2).all(|w| w[1] > w[0]).then_some((points, shares))
     }
 
-    /// The path as functions of time, or the reason why it has none.
+    /// The path as functions of time, or the reason for which there are none.
     pub fn coordinates(&self) -> Result<[Expr; 3], String> {
         if !(self.duration > 0.0 && self.duration.is_finite() && self.start.is_finite()) {
             return Err("its duration is not positive".into());
@@ -145,7 +145,7 @@ impl ThroughSpec {
 }
 
 impl PathSpec {
-    /// The coordinates that it prescribes, as functions of time, or the reason why there are none.
+    /// The prescribed coordinates as functions of time, or the reason for which there are none.
     pub fn functions(&self) -> Result<[Option<Expr>; 3], String> {
         match &self.through {
             Some(through) => through.coordinates().map(|c| c.map(Some)),
@@ -161,7 +161,7 @@ impl MotorSpec {
         Self { joint: joint.into(), rated: None, limit: None, inertia: 0.0, ratio: 1.0, efficiency: 1.0, weight: None }
     }
 
-    /// Inertia of the rotor as the joint feels it: kg m^2, or kg.
+    /// Inertia of the rotor reflected to the joint: kg m^2, or kg.
     pub fn reflected(&self) -> f64 {
         self.inertia * self.ratio * self.ratio
     }
@@ -210,7 +210,7 @@ mod tests {
                 assert!((e.time_derivatives(3.5)[0] - s.points[3][i]).abs() < 1e-14);
                 assert!(e.time_derivatives(0.5001)[1].abs() < 2e-3);
             }
-            // The same ways between the points: at half the way the middle of the second side.
+            // Equal distances between the points: at half of the path lies the middle of the second side.
             let y = path[1].time_derivatives(1.5)[0];
             assert!((y - 0.5).abs() < 1e-12, "{y}");
         }

@@ -1,10 +1,10 @@
-//! What acts on a sketch: springs, dampers, bushings, forces, actuators with expressions, friction, and drives.
+//! Forces and drives of a sketch: springs, dampers, bushings, forces, actuators with expressions, friction, and drives.
 
 use super::sketch::{Sketch, V, three};
 use fourbar::expr::{Expr, Symbol};
 use fourbar::spec::*;
 
-/// Adds what is drawn.
+/// Adds random forces and drives.
 pub fn add(s: &mut Sketch) {
     drives(s);
     let force = s.mass * s.pace;
@@ -33,7 +33,7 @@ pub fn add(s: &mut Sketch) {
 }
 
 fn time(text: &str) -> StateExpr {
-    // The texts are made here and parse.
+    // The texts are generated here, so they parse.
     StateExpr { expr: Expr::time(text).unwrap_or_else(|_| Expr::constant(0.0)), variables: vec![StateVariable::Time] }
 }
 
@@ -48,7 +48,7 @@ fn two_places(s: &mut Sketch) -> [Place; 2] {
     let second = any_place(s);
     let mut first = any_place(s);
     if first.body == second.body || s.draw.once_in(2) {
-        // Away from the mechanism: a spring whose ends meet has no direction.
+        // Away from the mechanism: a spring of zero length has no direction.
         let at = s.draw.unit() * 2.5;
         first = s.place(0, &at);
     }
@@ -85,7 +85,7 @@ fn bushing(s: &mut Sketch, force: f64) {
     let second = any_place(s);
     let body = s.names_index(&second.body);
     let At::Body(at) = second.at else { return };
-    // Both places meet as drawn.
+    // Both places coincide as drawn.
     let world = s.world(body, &V::from(at));
     let first = Place { body: "ground".into(), at: At::World(three(&world)) };
     let axis = three(&s.draw.unit());
@@ -137,7 +137,7 @@ fn on_joints(s: &mut Sketch, force: f64) {
     }
 }
 
-/// One drive, or several where the family allows; all of them begin where the mechanism is drawn.
+/// One drive, or several if the family allows; all start at the drawn position.
 fn drives(s: &mut Sketch) {
     if s.driveable.is_empty() || !s.draw.once_in(3) {
         return;

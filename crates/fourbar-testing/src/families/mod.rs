@@ -1,10 +1,10 @@
-//! Random mechanisms by family, for tests: what textbooks and workshops know, drawn in any size, pose and proportion.
+//! Random mechanisms by family, for tests: textbook mechanisms of random size, pose and proportions.
 //!
-//! Unlike [`crate::mechanism`], which joins bodies at random, a family has a fixed structure (a six-bar, an RUSR loop, a
-//! delta robot, a planetary gear ...) and everything else is drawn: lengths, axes, masses over several decades, springs,
-//! bushings, friction, actuators with expressions, drives, times of the study, place and orientation in the world. Loops are
-//! closed by construction; some of those without couplings are then drawn roughly, with exact frames, so that assembly has to
-//! close them. The same seed gives the same mechanism.
+//! Unlike [`crate::mechanism`], which joins bodies at random, a family has a fixed structure (a six-bar, an RUSR loop, a delta robot, a
+//! planetary gear ...) and everything else is random: lengths, axes, masses over several decades, springs, bushings, friction, actuators
+//! with expressions, drives, times of the study, place and orientation in the world. Loops are closed by construction; some of those
+//! without couplings are then drawn inexactly, with exact frames, so that assembly has to close them. The same seed gives the same
+//! mechanism.
 
 mod forces;
 mod parallel;
@@ -75,7 +75,7 @@ pub fn families() -> &'static [Family] {
     FAMILIES
 }
 
-/// The family of a seed: seeds one after the other go through all of them.
+/// The family of a seed: consecutive seeds cycle through all families.
 pub fn family_of(seed: u64) -> &'static Family {
     &FAMILIES[(seed % FAMILIES.len() as u64) as usize]
 }

@@ -18,7 +18,7 @@ pub fn stewart(s: &mut Sketch) {
     for k in 0..legs {
         let (foot, tip) = (feet[k], tips[k]);
         if !telescopic {
-            // Six rods would hold the platform still.
+            // Six rods would lock the platform.
             if k < 5 {
                 s.rod([0, top], &foot, &tip);
             }

@@ -19,7 +19,7 @@ fn four_bar_points(s: &mut Sketch) -> ([V; 4], [usize; 3]) {
     s.driveable.push(motor);
     s.pin([crank, coupler], &a);
     s.pin([coupler, rocker], &b);
-    // Without the twofold redundancy of a planar loop in space, now and then.
+    // Sometimes without the twofold redundancy of a planar loop in space.
     if s.draw.once_in(3) {
         s.ball([rocker, 0], &c);
     } else {

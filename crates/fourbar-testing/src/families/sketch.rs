@@ -8,7 +8,7 @@ use nalgebra::{Matrix3, Vector3};
 
 pub type V = Vector3<f64>;
 
-/// Ends and output steps: of most of them a multiple of the step is above the end by rounding, or no multiple meets it.
+/// Ends and output steps: for most of them a multiple of the step exceeds the end by rounding, or no multiple equals it.
 const TIMES: [(f64, f64); 14] = [
     (0.03, 0.01),
     (0.06, 0.02),
@@ -26,28 +26,28 @@ const TIMES: [(f64, f64); 14] = [
     (1.4, 0.2),
 ];
 
-/// Source of numbers with the draws that are needed here.
+/// Random generator with the distributions needed here.
 pub struct Draw(Random);
 
 impl Draw {
     /// The numbers of a seed.
     pub fn new(seed: u64) -> Self {
         let mut r = Random((seed ^ 0xfa31_11e5_0000_0000).wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
-        // The first numbers of neighbouring seeds resemble each other.
+        // The first numbers of neighbouring seeds are similar, so they are discarded.
         for _ in 0..12 {
             r.number();
         }
         Self(r)
     }
-    /// Between two numbers, evenly.
+    /// Between two numbers, uniformly.
     pub fn between(&mut self, low: f64, high: f64) -> f64 {
         low + (high - low) * (self.0.number() + 1.0) * 0.5
     }
-    /// Between two powers of ten, evenly in the exponent.
+    /// Between two powers of ten, uniformly in the exponent.
     pub fn decades(&mut self, low: f64, high: f64) -> f64 {
         10f64.powf(self.between(low, high))
     }
-    /// A whole number below `n`.
+    /// An integer below `n`.
     pub fn below(&mut self, n: usize) -> usize {
         (self.between(0.0, n as f64) as usize).min(n - 1)
     }
@@ -73,7 +73,7 @@ impl Draw {
             }
         }
     }
-    /// A direction across `d`.
+    /// A direction perpendicular to `d`.
     pub fn across(&mut self, d: &V) -> V {
         loop {
             let v = d.cross(&self.unit());
@@ -92,7 +92,7 @@ pub fn three(v: &V) -> V3 {
     [v.x, v.y, v.z]
 }
 
-/// A joint of the sketch, for what is added to it later.
+/// A joint of the sketch, for elements added to it later.
 #[derive(Clone, Debug)]
 pub struct Joined {
     pub name: String,
@@ -107,11 +107,11 @@ pub struct Sketch {
     pub size: f64,
     /// Typical mass, kilograms.
     pub mass: f64,
-    /// Acceleration that sets the pace, m/s^2.
+    /// Typical acceleration, m/s^2.
     pub pace: f64,
-    /// Whether joints may be drawn roughly: no couplings, whose zero is as drawn.
+    /// Whether bodies may be drawn inexactly: not with couplings, whose zero is as drawn.
     pub may_be_rough: bool,
-    /// Joint that may be driven without locking anything, at least for a while.
+    /// Joints that may be driven without locking the mechanism, at least for a while.
     pub driveable: Vec<String>,
     /// Joints between two bodies so far.
     pub joints: Vec<Joined>,
@@ -239,7 +239,7 @@ impl Sketch {
     pub fn hinge(&mut self, bodies: [usize; 2], at: &V, axis: &V) -> String {
         self.joint(PairKind::Revolute, bodies, at, axis)
     }
-    /// A hinge of a mechanism in the plane z = 0; some are lifted off the plane, which changes nothing of its motion.
+    /// A hinge of a mechanism in the plane z = 0; some are displaced from the plane, which does not affect the motion.
     pub fn pin(&mut self, bodies: [usize; 2], at: &V) -> String {
         let lift = if self.draw.once_in(3) { self.draw.between(-0.3, 0.3) } else { 0.0 };
         self.hinge(bodies, &(at + V::z() * lift), &V::z())
@@ -249,7 +249,7 @@ impl Sketch {
         let axis = self.draw.unit();
         self.joint(PairKind::Spherical, bodies, at, &axis)
     }
-    /// A rod without mass between points of two bodies.
+    /// A massless rod between points of two bodies.
     pub fn rod(&mut self, bodies: [usize; 2], from: &V, to: &V) {
         let name = format!("j{}", self.spec.joints.len() + 1);
         let length = Some((to - from).norm() * self.size);
@@ -262,7 +262,7 @@ impl Sketch {
         self.spec.joints.push((name, joint));
     }
 
-    /// The mechanism, some of them drawn roughly.
+    /// The finished mechanism, in some cases drawn inexactly.
     pub fn finish(mut self) -> ModelSpec {
         if self.may_be_rough && self.spec.constraints.is_empty() && self.draw.once_in(4) {
             self.rough();
@@ -270,7 +270,7 @@ impl Sketch {
         self.spec
     }
 
-    /// Exact frames on the bodies instead of places in the world, then bodies drawn a little beside their places.
+    /// Replaces world positions by exact frames on the bodies, then displaces the drawn bodies slightly.
     fn rough(&mut self) {
         let index = |names: &[String], n: &str| names.iter().position(|x| x == n).unwrap_or(0);
         for (_, joint) in &mut self.spec.joints {
@@ -280,7 +280,7 @@ impl Sketch {
             let x = self.draw.across(&z[0]);
             let frame = |side: usize| {
                 let (p, A) = &self.poses[index(&self.names, &ends[side])];
-                // The angle of a cross is not read, so that its frames need no common x axis.
+                // A universal joint has no angle coordinate, so its frames need no common x axis.
                 let x = if axis_moving.is_some() { None } else { Some(three(&A.tr_mul(&x))) };
                 FrameSpec { at: three(&A.tr_mul(&(V::from(at) - p))), axis: three(&A.tr_mul(&z[side])), x }
             };

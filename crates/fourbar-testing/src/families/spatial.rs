@@ -3,7 +3,7 @@
 use super::sketch::{Sketch, V};
 use fourbar::spec::PairKind;
 
-/// One loop of joints by letters, the ground being one of its links. Some of these have no freedom at all.
+/// One loop of joints by letters, with the ground as one of its links. Some of these have no degree of freedom.
 pub fn ring(s: &mut Sketch, letters: &str) {
     let n = letters.len();
     let points: Vec<V> = (0..n)
@@ -45,7 +45,7 @@ fn freedoms(letter: char) -> usize {
     }
 }
 
-/// A ring of joints drawn until it has one to three freedoms; screws are not as drawn where bodies are drawn roughly.
+/// A random ring of joints with one to three freedoms; with screws it is not drawn inexactly.
 pub fn any_ring(s: &mut Sketch) {
     loop {
         let n = 3 + s.draw.below(5);

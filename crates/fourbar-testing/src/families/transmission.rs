@@ -1,4 +1,4 @@
-//! Screws, racks, trains of gears and planetary sets, some with a linkage behind them.
+//! Screws, racks, gear trains and planetary sets, some with a linkage driven by them.
 
 use super::sketch::{Sketch, V};
 use fourbar::spec::{JointSpec, PairKind};
@@ -67,7 +67,7 @@ pub fn gears(s: &mut Sketch) {
     }
 }
 
-/// Sun, carrier and planets in a fixed ring; without the ring a second freedom stays. Several planets make it redundant.
+/// Sun, carrier and planets in a fixed ring; without the ring a second freedom remains. Several planets make it redundant.
 pub fn planetary(s: &mut Sketch) {
     let planets = 1 + s.draw.below(3);
     let ratio = s.draw.between(0.3, 0.7);

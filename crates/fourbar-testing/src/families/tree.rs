@@ -34,7 +34,7 @@ pub fn tree(s: &mut Sketch) {
         }
         tips.push(tip);
     }
-    // A rod closes a loop, now and then, over at least three bodies.
+    // Sometimes a rod closes a loop over at least three bodies.
     if n >= 4 && s.draw.once_in(3) {
         s.rod([0, n], &V::new(1.0, 0.5, 0.3), &tips[n].clone());
     }
@@ -50,7 +50,7 @@ pub fn rolling(s: &mut Sketch) {
     let axis = V::new(0.0, lean.cos(), lean.sin());
     let wheel = s.body(&[centre, centre + V::x() * radius]);
     let normal = s.direction(&V::z());
-    // It stays on the plane because it is pressed there, but rolling constrains both ways.
+    // It is pressed against the plane, but the rolling constraint is bilateral.
     let plane = PlaneSpec { at: three(&s.point(&V::zeros())), normal: three(&normal) };
     let on = s.place(wheel, &centre);
     let radius_m = radius * s.size;

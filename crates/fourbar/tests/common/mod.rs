@@ -1,4 +1,4 @@
-//! What the tests share: a repeatable source of states, and comparison with a reason.
+//! Shared by the tests: a repeatable source of states, and comparisons with a message.
 #![allow(dead_code)]
 
 use fourbar::state::{Pose, Twist};
@@ -26,7 +26,7 @@ impl Random {
     }
 }
 
-/// Equal to `tolerance`, relative for large numbers.
+/// Asserts equality to `tolerance`, relative for large numbers.
 #[track_caller]
 pub fn close(a: f64, b: f64, tolerance: f64, what: &str) {
     assert!((a - b).abs() <= tolerance * (1.0 + b.abs()), "{what}: {a} against {b}, difference {:.3e}", a - b);

@@ -7,7 +7,7 @@ use fourbar::spec::*;
 use fourbar::{Configuration, Pose, Twist};
 use nalgebra::{Matrix3, Vector3};
 
-/// A law: `Ok(false)` where it says nothing about a mechanism, `Err` with the reason where it is broken.
+/// A law: `Ok(false)` if it does not apply to a mechanism, `Err` with the reason if it is violated.
 pub struct Law {
     pub name: &'static str,
     pub judge: fn(&Base) -> Result<bool, String>,
@@ -25,9 +25,9 @@ pub const LAWS: &[Law] = &[
     Law { name: "momentum", judge: momentum },
 ];
 
-/// That it runs at all, which is judged before the others.
+/// The mechanism runs at all, which is checked before the others.
 pub const RUNS: Law = Law { name: "it runs", judge: |_| Ok(true) };
-/// The law of pairs, which is judged apart.
+/// The law for pairs, which is checked separately.
 pub const AGREEMENT: Law = Law { name: "agreement", judge: |_| Ok(false) };
 
 fn within(found: Gap, allowed: Gap) -> Result<bool, String> {
@@ -38,7 +38,7 @@ fn within(found: Gap, allowed: Gap) -> Result<bool, String> {
     }
 }
 
-/// Runs a twin and compares it, brought back by `back`, with the mechanism itself.
+/// Runs a twin and compares it, mapped back by `back`, with the mechanism itself.
 fn same(
     base: &Base,
     twin: &ModelSpec,
@@ -67,7 +67,7 @@ fn same_bodies(base: &Base, twin: &ModelSpec) -> Result<bool, String> {
     same(base, twin, 1.0, |q, v| (*q, *v), |q, v| (*q, *v))
 }
 
-/// Turned and moved as a whole, gravity too, it does the same there.
+/// Rotated and moved as a whole, including gravity, it has the same motion.
 fn rigid_motion(base: &Base) -> Result<bool, String> {
     let (R, p) = twin::somewhere(0xfeed_beef);
     let apply =
@@ -76,7 +76,7 @@ fn rigid_motion(base: &Base) -> Result<bool, String> {
     same(base, &twin::moved(&base.spec, &R, &p), 1.0, |q, v| apply(&R, &p, q, v), |q, v| apply(&Rt, &pt, q, v))
 }
 
-/// In other units it does the same.
+/// In other units it has the same motion.
 fn units(base: &Base) -> Result<bool, String> {
     // Powers of two: the numbers of the twin have the same digits.
     let (length, mass, time) = (2.0, 0.25, 0.5);
@@ -105,7 +105,7 @@ fn weld(base: &Base) -> Result<bool, String> {
     twin::welded(&base.spec).map_or(Ok(false), |twin| same_bodies(base, &twin))
 }
 
-/// Whether energy is kept: no dampers, no forces but springs.
+/// Whether energy is conserved: no dampers, no forces except springs.
 fn conservative(spec: &ModelSpec) -> bool {
     spec.drives.is_empty()
         && spec.forces.iter().all(|(_, f)| match f {
@@ -115,7 +115,7 @@ fn conservative(spec: &ModelSpec) -> bool {
         })
 }
 
-/// Stopped and sent back, it returns to its start.
+/// With reversed velocities it returns to its start.
 fn time_reversal(base: &Base) -> Result<bool, String> {
     if !conservative(&base.spec) {
         return Ok(false);
@@ -125,12 +125,12 @@ fn time_reversal(base: &Base) -> Result<bool, String> {
     let start = Configuration { t: 0.0, q: end.q.clone(), v: reversed(&end.v), turns: end.turns.clone(), z: end.z.clone() };
     let sample = base.again(&base.model, &start, 1.0).map_err(|why| format!("it does not run back: {why}"))?;
     let back: Vec<Instant> = sample.into_iter().rev().map(|s| Instant { v: reversed(&s.v), ..s }).collect();
-    // The way back has its own error, and carries that of the way there.
+    // The return has its own error, in addition to that of the forward motion.
     let allowed = base.allowed().map(|x| 3.0 * x);
     within(worst(&base.model, &back, &base.sample), allowed)
 }
 
-/// Nothing outside acts on a floating mechanism: its momentum and angular momentum stay.
+/// Without external forces, a floating mechanism conserves momentum and angular momentum.
 fn momentum(base: &Base) -> Result<bool, String> {
     let spec = &base.spec;
     let free = |names: &[&String]| names.iter().all(|n| *n != "ground");
@@ -164,7 +164,7 @@ fn momentum(base: &Base) -> Result<bool, String> {
     let [_, _, speed] = base.allowed();
     for s in &base.sample {
         let (pt, ht) = of(s);
-        // Errors of velocities weigh with the masses, and with their distance from the origin.
+        // Velocity errors are multiplied by the masses, and by their distance from the origin.
         if (pt - p).norm() > mass * speed || (ht - h).norm() > 2.0 * mass * speed * (far + m.length) {
             return Err(format!(
                 "momentum changes by {:.1e} kg m/s, angular momentum by {:.1e} kg m^2/s",

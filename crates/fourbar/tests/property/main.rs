@@ -1,8 +1,8 @@
 //! Laws that hold for every mechanism and every formulation, on random mechanisms.
 //!
-//! A law is judged against the error that the formulation shows by itself, at two accuracies, so nothing is tuned to a
-//! mechanism. A mechanism that breaks a law is made as small as it goes and saved as a model file. `FOURBAR_PROPERTIES`
-//! is the number of mechanisms, `FOURBAR_SEED` the first seed; `cargo xtask study properties` sets both.
+//! The limits follow from the error of the formulation, estimated from two accuracies, so nothing is tuned to a mechanism. A mechanism that
+//! violates a law is reduced as far as possible and saved as a model file. `FOURBAR_PROPERTIES` is the number of mechanisms, `FOURBAR_SEED`
+//! the first seed; `cargo xtask study properties` sets both.
 #![allow(non_snake_case)]
 
 mod laws;
@@ -22,14 +22,14 @@ use std::time::Instant;
 
 /// Mechanisms of a short run.
 const FEW: u64 = 10;
-/// Failures that are made small; more of them have one cause most often.
+/// Number of failures that are reduced; more of them usually have the same cause.
 const SHRUNK: usize = 12;
 
 fn number(name: &str, default: u64) -> u64 {
     std::env::var(name).ok().and_then(|n| n.parse().ok()).unwrap_or(default)
 }
 
-/// The law that a formulation breaks on a mechanism, where it does. `None` as well where it refuses the mechanism.
+/// The reason if a formulation violates a law on a mechanism. `None` also if it rejects the mechanism.
 fn broken(spec: &ModelSpec, info: &'static FormulationInfo, law: &Law) -> Option<String> {
     match Base::new(spec, info) {
         Ok(Some(base)) => (law.judge)(&base).err(),
@@ -46,7 +46,7 @@ fn disagree(spec: &ModelSpec, a: &'static FormulationInfo, b: &'static Formulati
     }
 }
 
-/// Mechanisms that broke a law once.
+/// Mechanisms that once violated a law.
 fn found() -> Vec<(String, ModelSpec)> {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/property/found");
     let mut list = Vec::new();
@@ -142,7 +142,7 @@ fn every_law_holds_for_every_formulation() {
         }
     }
     assert!(failures.is_empty(), "{} of {} laws on {} mechanisms:{told}", failures.len(), judged.values().sum::<usize>(), cases.len());
-    // A law that was never judged proves nothing; a few seeds may miss some by chance.
+    // A law that was never checked proves nothing; a few seeds may miss some by chance.
     if count >= FEW {
         for info in FORMULATIONS {
             for law in LAWS {
@@ -175,7 +175,7 @@ fn a_saved_mechanism_is_the_same_one() {
 
 #[test]
 fn shrinking_keeps_what_matters_and_little_else() {
-    // The "law" breaks wherever there is a body named b3 with a mass of its own.
+    // The "law" is violated if there is a body named b3 with a mass of its own.
     let spec = mechanism(&Recipe { bodies: 5, loops: 2, planar: false, floating: false, conservative: false, rough: false }, 7);
     let small = shrink::shrink(&spec, |s| s.bodies.iter().any(|(n, _)| n == "b3"));
     assert!(small.bodies.iter().any(|(n, _)| n == "b3"));

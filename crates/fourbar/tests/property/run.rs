@@ -1,4 +1,4 @@
-//! A mechanism under one formulation, at two accuracies: the finer result, and how far the coarser one is from it.
+//! A mechanism with one formulation at two accuracies: the finer result, and its difference from the coarser one.
 
 use fourbar::analysis::assembly::assemble;
 
@@ -15,7 +15,7 @@ use std::time::{Duration, Instant as Clock};
 const STEPS: [f64; 2] = [400.0, 800.0];
 const TOLERANCES: [f64; 2] = [1e-7, 1e-9];
 
-/// A run of this length takes milliseconds; one that has not ended by then is given up.
+/// A run of this length takes milliseconds; one that has not ended by then is abandoned.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Position in metres, angle in radians, velocity in m/s (turns times the characteristic length).
@@ -37,13 +37,13 @@ pub struct Base {
     pub unique: Vec<[bool; 6]>,
 }
 
-/// Why there is no result.
+/// The reason for a missing result.
 pub enum Trouble {
-    /// The formulation does not take the mechanism, and says so before it moves.
+    /// The formulation rejects the mechanism before the run.
     Refused(String),
-    /// It failed on the way, or panicked.
+    /// It failed during the run, or panicked.
     Broke(String),
-    /// It was still on the way after a long time: stiff for this formulation, which breaks no law.
+    /// It was still running after a long time: stiff for this formulation, which violates no law.
     Slow(String),
 }
 
@@ -58,7 +58,7 @@ impl std::fmt::Display for Trouble {
 }
 
 impl Base {
-    /// Runs a mechanism; `Ok(None)` where it cannot be built or assembled.
+    /// Runs a mechanism; `Ok(None)` if it cannot be built or assembled.
     pub fn new(spec: &ModelSpec, info: &'static FormulationInfo) -> Result<Option<Self>, Trouble> {
         let Ok(model) = spec.build() else { return Ok(None) };
         let Ok(assembled) = assemble(&model) else { return Ok(None) };
@@ -76,7 +76,7 @@ impl Base {
         Ok(Some(Self { spec: spec.clone(), model, info, start, sample: fine, error, reaction_error, seconds, unique }))
     }
 
-    /// What two results of this accuracy may differ by: a few times the own error, and rounding that the run has amplified.
+    /// Allowed difference of two results of this accuracy: a few times the error, and rounding amplified by the run.
     pub fn allowed(&self) -> Gap {
         let L = self.model.length;
         let speed = self.sample.iter().flat_map(|s| &s.v).fold(L, |m, v| m.max(v.v.norm()).max(L * v.w.norm()));
@@ -134,7 +134,7 @@ pub fn gap(L: f64, a: (&Pose, &Twist), b: (&Pose, &Twist)) -> Gap {
     [(a.0.r - b.0.r).norm(), turned, (a.1.v - b.1.v).norm().max(L * spin)]
 }
 
-/// Entry by entry the larger one.
+/// The larger value of each entry.
 pub fn larger(a: Gap, b: Gap) -> Gap {
     std::array::from_fn(|k| if b[k].is_nan() { f64::INFINITY } else { a[k].max(b[k]) })
 }

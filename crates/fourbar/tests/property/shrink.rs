@@ -1,11 +1,11 @@
-//! Makes a mechanism as small as it goes while it still breaks a law.
+//! Reduces a mechanism as far as possible while it still violates a law.
 
 use fourbar::spec::*;
 
-/// Tries before the mechanism is taken as it is: slow ones must end too.
+/// Largest number of trials, so that slow mechanisms end too.
 const TRIES: usize = 300;
 
-/// Drops forces, joints, bodies and velocities one by one as long as `fails` stays true.
+/// Removes forces, joints, bodies and velocities one by one as long as `fails` remains true.
 pub fn shrink(spec: &ModelSpec, fails: impl Fn(&ModelSpec) -> bool) -> ModelSpec {
     let mut best = spec.clone();
     let mut tries = 0;
@@ -21,7 +21,7 @@ pub fn shrink(spec: &ModelSpec, fails: impl Fn(&ModelSpec) -> bool) -> ModelSpec
     }
 }
 
-/// Mechanisms with one thing less, large things first.
+/// Mechanisms with one element removed, large elements first.
 fn candidates(spec: &ModelSpec) -> Vec<ModelSpec> {
     let mut list = Vec::new();
     for k in (0..spec.bodies.len()).rev() {
@@ -54,7 +54,7 @@ fn candidates(spec: &ModelSpec) -> Vec<ModelSpec> {
     list
 }
 
-/// A mechanism without a body and everything that touches it.
+/// A mechanism without a body and all elements connected to it.
 fn without_body(spec: &ModelSpec, k: usize) -> Option<ModelSpec> {
     if spec.bodies.len() < 2 {
         return None;

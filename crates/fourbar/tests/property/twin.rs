@@ -1,5 +1,5 @@
-//! Mechanisms that must move like another one: turned in space, in other units, in another order, with joints the other way
-//! round, with doubled joints, with a body cut in two.
+//! Mechanisms that must move like another one: rotated in space, in other units, in another order, with reversed joints, with doubled
+//! joints, with a body cut in two.
 
 use fourbar::analysis::assembly::update_turns;
 use fourbar::random::Random;
@@ -18,7 +18,7 @@ fn three(v: &V) -> V3 {
 fn rotation(o: &Orientation) -> Matrix3<f64> {
     match o {
         Orientation::Matrix(rows) => Matrix3::from_fn(|i, j| rows[i][j]),
-        // Files that were saved hold quaternions or matrices.
+        // Saved files contain quaternions or matrices.
         Orientation::Quaternion([w, x, y, z]) => {
             nalgebra::UnitQuaternion::from_quaternion(nalgebra::Quaternion::new(*w, *x, *y, *z)).to_rotation_matrix().into_inner()
         }
@@ -27,7 +27,7 @@ fn rotation(o: &Orientation) -> Matrix3<f64> {
     }
 }
 
-/// The start of a twin: poses and velocities by name, counted angles afresh.
+/// The start of a twin: poses and velocities by name, with recomputed counted angles.
 pub fn start(base: &Model, at: &Configuration, twin: &Model, map: impl Fn(&Pose, &Twist) -> (Pose, Twist)) -> Configuration {
     let mut c = Configuration::start(twin);
     for (k, body) in twin.bodies.iter().enumerate().skip(1) {
@@ -53,7 +53,7 @@ fn places(spec: &mut ModelSpec) -> impl Iterator<Item = &mut Place> {
     joints.chain(forces)
 }
 
-/// Everything turned by `R` and moved by `p`.
+/// Everything rotated by `R` and moved by `p`.
 pub fn moved(spec: &ModelSpec, R: &Matrix3<f64>, p: &V) -> ModelSpec {
     let mut s = spec.clone();
     let point = |x: &V3| three(&(R * V::from(*x) + p));
@@ -132,7 +132,7 @@ pub fn scaled(spec: &ModelSpec, length: f64, mass: f64, time: f64) -> ModelSpec 
                 (*stiffness, *damping) = (*stiffness * torque, *damping * torque * time);
             }
             ForceSpec::Force(PointForceSpec { force: parts, .. }) => {
-                // Random mechanisms push with constants only.
+                // Random mechanisms have constant forces only.
                 for p in parts {
                     *p = StateExpr::constant(p.expr.eval::<f64>(&[]) * force);
                 }
@@ -152,7 +152,7 @@ pub fn reordered(spec: &ModelSpec) -> ModelSpec {
     s
 }
 
-/// Joints and springs the other way round, where base and moving body are alike.
+/// Joints and springs reversed, if base and moving body are interchangeable.
 pub fn swapped(spec: &ModelSpec) -> ModelSpec {
     let mut s = spec.clone();
     for (_, j) in &mut s.joints {
@@ -177,7 +177,7 @@ pub fn swapped(spec: &ModelSpec) -> ModelSpec {
     s
 }
 
-/// Some joints doubled, hinges and slides elsewhere on their axis.
+/// Some joints doubled, hinges and slides at another point of their axis.
 pub fn doubled(spec: &ModelSpec) -> ModelSpec {
     let mut s = spec.clone();
     let along = |at: &V3, axis: &V3| three(&(V::from(*at) + V::from(*axis).normalize() * 0.3));
@@ -231,7 +231,7 @@ pub fn welded(spec: &ModelSpec) -> Option<ModelSpec> {
             }
         }
     }
-    // Rough drawings give the frames, exact ones the place.
+    // Inexact drawings give the frames, exact ones the position.
     let exact = s.joints.iter().all(|(_, j)| !matches!(j, JointSpec::Pair { placement: Placement::Frames { .. }, .. }));
     let placement = if exact {
         Placement::World { at: com, axis: [0.0, 0.0, 1.0], axis_moving: None }
@@ -242,7 +242,7 @@ pub fn welded(spec: &ModelSpec) -> Option<ModelSpec> {
     Some(s)
 }
 
-/// A rotation and a shift by number.
+/// A rotation and a translation by seed.
 pub fn somewhere(seed: u64) -> (Matrix3<f64>, V) {
     let mut r = Random(seed | 1);
     r.number();
