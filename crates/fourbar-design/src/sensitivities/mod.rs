@@ -1,17 +1,17 @@
-//! What matters: derivatives of assembled positions, motions, equilibria, vibrations and measures with respect to the parameters of a
+//! Sensitivities: derivatives of assembled positions, motions, equilibria, vibrations and measures with respect to the parameters of a
 //! mechanism.
 //!
 //! A mechanism with parameters is a function that builds it ([`Parameters`]). Everything is differentiated at fixed states: the rows and
 //! forces of mechanisms built for other values of a parameter are compared *at the same poses, velocities, accelerations and multipliers*,
-//! which is smooth: six values give some thirteen digits (`around.rs`). How poses and velocities follow is then solved for with exact
-//! derivatives of rows and forces ([`crate::operator`]).
+//! which is smooth: six values give some thirteen digits (`around.rs`). The derivatives of poses and velocities are then solved for with
+//! exact derivatives of rows and forces ([`crate::operator`]).
 //! ```text
 //! assembly     G q_p = -Phi_p                      velocities   G v_p = -d(G v)/dq q_p - (G v - nu)_p
 //! motion       M a_p + G^T lambda_p = -K q_p - D v_p - (M a + h - f + G^T lambda)_p,   G a_p = ...
 //! rest         N^T K q_p = -N^T (G^T lambda - f)_p
 //! ```
 //! `G q_p = -Phi_p` may have no solution: an overconstrained mechanism opens if one of its lengths changes alone. That is tested first and
-//! said with the parameters that may change together ([`alone`]).
+//! reported with the parameters that may change together ([`alone`]).
 //!
 //! ```
 //! use fourbar::mechanism::{Body, GROUND, Mechanism};

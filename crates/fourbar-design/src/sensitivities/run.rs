@@ -1,12 +1,11 @@
 //! Derivatives of whole runs.
 //!
-//! A driven mechanism is solved for at every output time. In dynamics the tangent `(q_p, v_p)` obeys a linear differential equation along the
-//! motion, whose coefficients are exact and whose right-hand sides are one for each parameter; all parameters share one factor. It is
-//! integrated by the trapezoidal rule with several step sizes, extrapolated, so that stiff forces do no harm and the error is known.
-//! Columns follow from evaluations of the mechanisms around, at the states they are in.
+//! A driven mechanism is solved at every output time. In dynamics the tangent `(q_p, v_p)` satisfies a linear differential equation along
+//! the motion, with exact coefficients and one right-hand side for each parameter; all parameters share one factorisation. It is integrated
+//! by the trapezoidal rule with several step sizes and extrapolation, which suits stiff forces and gives an error estimate. Columns follow
+//! from evaluations of perturbed mechanisms at the corresponding states.
 //!
-//! Where the equations have kinks, dry friction or numbers of their own that are integrated, runs themselves are compared instead
-//! ([`Method::Differences`]).
+//! If the equations have kinks, dry friction or user-defined states, runs themselves are compared instead ([`Method::Differences`]).
 
 use super::by_runs::{Beside, differences};
 use super::carried::{Carried, carried};
