@@ -5,7 +5,7 @@
 //!
 //! ```
 //! use fourbar_design::equilibrium::{Options, settle};
-//! A suspension, drawn where its spring and the road load do not balance.
+//! // A suspension, drawn where its spring and the road do not balance.
 //! let model = fourbar_io::load("double_wishbone")?;
 //! let found = settle(&model, &Options::default())?;
 //! assert_eq!(found.stability().word(), "stable");

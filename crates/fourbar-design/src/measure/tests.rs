@@ -118,7 +118,7 @@ fn ties_are_seen() {
     assert!(m.of(&r).expect("a value").extremes[0].ties.is_empty());
 }
 
-/// Derivatives along a change of the run are those of differences of measures of the changed runs.
+/// Derivatives along a change of the run equal differences of measures of the changed runs.
 #[test]
 fn derivatives_are_those_of_differences() {
     let seed = 20;

@@ -2,8 +2,8 @@
 //! passes.
 //!
 //! Every node is displaced by a small twist `d`. A derivative is the one seen by an observer fixed to the node, so that a quantity carried
-//! along with the node does not change: `dX = X' + d x X`. Joint columns are then constant, and with the classical acceleration `alpha =
-//! A_l + w x V_l` of the body point at the world origin the rest is
+//! along with the node does not change: `dX = X' + d x X`. Joint columns are then constant, and with the classical acceleration
+//! `alpha = A_l + w x V_l` of the body point at the world origin the rest is
 //! ```text
 //! w'     = w'_p + (V_p x S)_a dq + S_a du
 //! b'     = b'_p + w'_p x S_a u + (A_p x S + u (V_p x S) x S)_a dq + (V_p x S)_a du                      of the angular acceleration
