@@ -123,7 +123,7 @@ impl<'m> NewtonEuler<'m> {
             }
         }
         let flat = DVector::from_iterator(6 * n, r.iter().flat_map(|x| [x.F.x, x.F.y, x.F.z, x.T.x / L, x.T.y / L, x.T.z / L]));
-        // Rows on the ground can balance any load.
+        // The balance of the ground is not examined.
         for k in 0..6 {
             A.row_mut(k).fill(0.0);
         }
