@@ -56,7 +56,7 @@ pub(crate) struct Engine {
     /// (k + r)!/k! at `(k + d_max) * (d_max + 1) + r`, without the division where k < 0.
     factorials: Vec<f64>,
     powers: Vec<f64>,
-    /// Offsets, beside the data they are used with.
+    /// Copies of the offsets, stored with the data they are used with.
     c: Vec<usize>,
     d: Vec<usize>,
     /// Row of each equation, and storage of each variable.

@@ -26,7 +26,7 @@ const TINY: f64 = 1e-15;
 pub struct Weight {
     /// Of translations.
     pub m: f64,
-    /// Of turns.
+    /// Of rotations.
     pub J: Matrix3<f64>,
     /// Added to the weight of rotations in the factorisation only.
     pub raised: f64,
@@ -105,7 +105,7 @@ impl<'m> Kkt<'m> {
         blocks.fold(0.0, f64::max)
     }
 
-    /// Largest sum of a row of the symmetric stiffness, with turns counted as lengths `length`.
+    /// Largest row sum of the symmetric stiffness, with rotations converted to lengths by `length`.
     pub fn stiffest(&self, length: f64) -> f64 {
         let scale = |k: usize| if k < 3 { 1.0 } else { length };
         let mut sums = vec![0.0; 6 * self.linear.bodies];

@@ -75,7 +75,7 @@ impl Workshop {
     fn constraints(&self, model: &Model) -> ConstraintSet {
         let mut list = model.constraints(false);
         let mut k = 0;
-        // Joints come first, in their own order.
+        // Joints come first, in order.
         list.retain(|_| {
             k += 1;
             !self.gone.get(k - 1).copied().unwrap_or(false)

@@ -84,7 +84,7 @@ mod tests {
 
     #[test]
     fn rounding_adds_up_along_a_chain() {
-        // A hundred links of a metre one behind the other, and a short one beside them.
+        // A hundred links of one metre in a row, and a short one beside them.
         let mut spec = ModelSpec::default();
         let mut join = |name: String, to: String, x: f64| {
             spec.bodies.push((name.clone(), BodySpec { mass: 1.0, at: [x, 0.0, 0.0], ..BodySpec::default() }));

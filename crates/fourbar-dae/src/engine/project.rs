@@ -99,7 +99,7 @@ fn taking_part(problem: &Problem, k: usize) -> (Vec<u32>, Vec<u32>) {
 }
 
 impl Engine {
-    /// Projects stage `k`. `factored` remembers which projection was factored in this expansion.
+    /// Projects stage `k`. `factored` records which projection was factorised in this expansion.
     pub fn project_stage(&mut self, k: i32, factored: &mut usize) -> Result<(), Error> {
         let Some(at) = self.projections.iter().position(|p| p.stages.contains(&k)) else {
             return Ok(());
@@ -177,7 +177,7 @@ mod tests {
     use super::*;
     use std::sync::Arc;
 
-    /// Entries of the factors of a trunk, a weight on a rod, that carries chains of four rods each.
+    /// Number of entries in the factors for a trunk, a weight on a rod, that carries chains of four rods each.
     fn fill(branches: usize) -> usize {
         const LINKS: usize = 4;
         let n = 1 + LINKS * branches;
@@ -202,7 +202,7 @@ mod tests {
             let angle = i as f64;
             at[i] = [x + angle.cos(), y + angle.sin()];
             (0..2).for_each(|k| assert!(state.set(2 * i + k, 0, at[i][k])));
-            // Sizes as different as they are where some coordinates start at zero.
+            // Sizes as different as they are if some coordinates start at zero.
             (0..2).for_each(|k| engine.weight[2 * i + k] = at[i][k].abs().max(1e-3));
         }
         engine.enter(&state);
@@ -213,7 +213,7 @@ mod tests {
     #[test]
     fn fill_grows_with_the_number_of_branches_on_a_trunk() {
         let (few, many) = (fill(25), fill(100));
-        // The trunk's own share is less than a tenth.
+        // The contribution of the trunk is less than a tenth.
         assert!(many < 4 * few + few / 10, "{few} with 25 branches, {many} with 100");
     }
 }

@@ -88,7 +88,7 @@ pub struct Tape {
     pub(crate) ops: Vec<Op>,
     merged: Quick<Key, Id>,
     pub(crate) kinks: Vec<Kink>,
-    /// Numbers of those kinks that are tables, in order of their parameters.
+    /// Indices of the kinks that are tables, in order of their parameters.
     tables: Vec<u32>,
     around: Option<Around>,
     refused: Vec<&'static str>,

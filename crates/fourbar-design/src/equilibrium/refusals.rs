@@ -8,7 +8,7 @@ use fourbar::state::{Configuration, Wrench};
 use fourbar::{Diagnostic, Model};
 use nalgebra::DVector;
 
-/// Where a search ended without a rest.
+/// The end of a search without an equilibrium.
 pub struct Ended<'a> {
     /// The mechanism.
     pub model: &'a Model,

@@ -35,7 +35,7 @@ impl Steady {
         Self { turning: Vector3::zeros(), spin: vec![Vector3::zeros(); model.bodies.len()] }
     }
 
-    /// Whether anything spins or turns.
+    /// Whether anything spins or rotates.
     pub fn moves(&self) -> bool {
         self.turning.norm() > 0.0 || self.spin.iter().any(|s| s.norm() > 0.0)
     }

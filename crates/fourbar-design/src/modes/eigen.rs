@@ -265,8 +265,8 @@ mod tests {
         }
     }
 
-    /// A damped oscillator beside free masses, whose rows of zeros hold nothing but rounding once the positions are split off; with the basis of
-    /// states turned about in small blocks as eigenvectors of masses that are alike turn it.
+    /// A damped oscillator beside free masses, whose zero rows contain only rounding errors once the positions are separated; the basis of
+    /// states is rotated in small blocks, as eigenvectors of equal masses rotate it.
     #[test]
     fn rows_of_zeros_stay_zero_whatever_is_split_off() {
         for (n, k, c) in [(5, 50.0, 1.924), (6, 2.5e-15, 151.0), (4, 1e6, 0.3), (7, 1e-4, 1e-3)] {
@@ -287,7 +287,7 @@ mod tests {
                 let root = (C::new(0.25 * c * c - k, 0.0)).sqrt();
                 for known in [C::new(-0.5 * c, 0.0) + root, C::new(-0.5 * c, 0.0) - root] {
                     let free = r.list.iter().any(|x| (x.s - known).norm() <= 1e-9 * root.norm().max(c));
-                    // What is soft to rounding may count as free.
+                    // Motions that are soft at rounding level may count as free.
                     assert!(free || known.norm() < 1e-10, "{n} {k} {c} {turn}: {known} is missing in {:?}", r.list);
                 }
                 assert_eq!(r.zeros + r.list.len(), 2 * n);
@@ -296,7 +296,7 @@ mod tests {
         }
     }
 
-    /// Two masses that push each other round: four roots of one modulus, on which a plain iteration never ends.
+    /// Two masses with circulatory coupling: four roots with the same modulus, for which a plain iteration does not converge.
     #[test]
     fn roots_of_one_modulus_are_found() {
         let mut A = DMatrix::zeros(4, 4);

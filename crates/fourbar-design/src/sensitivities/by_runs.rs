@@ -20,7 +20,7 @@ pub struct Beside {
     pub parameter: String,
     /// The step.
     pub step: f64,
-    /// The runs for one step less and more.
+    /// The runs with the parameter decreased and increased by one step.
     pub near: [Trajectory; 2],
     /// The same for two steps.
     pub far: [Trajectory; 2],

@@ -107,7 +107,7 @@ pub(super) fn along_loops(parameters: &Parameters<'_>, study: &Study, which: &[u
         if !same(&model, &state, &sample.state) {
             return Ok(None);
         }
-        // Angles that are counted, and work done, are those of the engine.
+        // Counted angles and work are those of the engine.
         sample.state = state;
     }
     let around = around(parameters, &smooth, which)?;

@@ -15,7 +15,7 @@ use std::sync::Arc;
 pub(super) const LOOKS: usize = 12;
 pub(super) type Look = Jet<LOOKS>;
 
-/// What is varied.
+/// The quantity that is varied.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Of {
     /// A body.

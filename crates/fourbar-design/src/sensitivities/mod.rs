@@ -90,7 +90,7 @@ pub struct Parameters<'a> {
 /// The derivatives of one number.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Derivative {
-    /// What was differentiated.
+    /// The differentiated quantity.
     pub of: String,
     /// Its value.
     pub value: f64,

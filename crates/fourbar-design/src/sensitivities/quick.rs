@@ -393,7 +393,7 @@ fn place(now: &mut Instant, loaded: &mut Option<Loaded<'_>>, state: &Configurati
     }
 }
 
-/// The state as forces read it.
+/// The state as read by forces.
 fn plain(state: &Configuration) -> Plain<'_> {
     crate::operator::plain(state)
 }

@@ -224,7 +224,7 @@ mod tests {
     use fourbar::random::Random;
     use nalgebra::DVector;
 
-    /// Along drawn tangents at drawn velocities, accelerations and multipliers, against differences of the sixth order.
+    /// Along random tangents at random velocities, accelerations and multipliers, compared with sixth-order differences.
     #[test]
     fn changes_along_tangents_are_those_of_differences() {
         let mut compared = 0;

@@ -55,7 +55,7 @@ impl Status {
 /// The outcome of a case.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
-    /// How it ended.
+    /// Its status.
     pub status: Status,
     /// The measures in order; NaN if there are none.
     pub measures: Vec<f64>,

@@ -23,7 +23,7 @@ pub fn execute<R: Send>(
     };
     let threads = threads.clamp(1, numbers.len().max(1));
     if threads == 1 {
-        // Nothing is gained by a thread that waits for another.
+        // A single thread: the cases run in the calling thread.
         for &k in numbers {
             if stop.load(Ordering::Relaxed) {
                 return;

@@ -17,7 +17,7 @@ pub trait Rates<T> {
 /// States stored for the backward pass: all of them, or every second, fourth and so on where they are many.
 #[derive(Clone, Debug, Default)]
 pub struct Kept {
-    /// Where each step begins, and its size.
+    /// Start time and size of each step.
     pub steps: Vec<(f64, f64)>,
     /// Number of steps between stored states.
     pub every: usize,
