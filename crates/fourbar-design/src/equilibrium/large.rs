@@ -2,8 +2,8 @@
 //!
 //! The methods are those for small mechanisms, mainly descent, with forces and steps in the coordinates of all bodies. The tangential
 //! forces come from the engine's projector with motions weighted as lengths; a step solves the block system of stiffness and constraints
-//! (`kkt`); definiteness is tested by a Cholesky factor of the body blocks with strong springs across the joints. The lowest modes of the
-//! mass matrix decide whether an equilibrium is stable, and give the direction out of an unstable one.
+//! (`kkt`); definiteness is tested by a Cholesky factor of the body blocks with strong springs across the joints. The lowest
+//! vibration modes decide whether an equilibrium is stable, and give the direction out of an unstable one.
 
 use super::refusals::{self, Ended};
 use super::solve::{AT_REST, DOWNHILL, Ending, FAR, NEAR, RADIUS, ROUNDING, STILL, SYMMETRIC, TURN};
@@ -176,7 +176,7 @@ impl<'m> Large<'m> {
         top
     }
 
-    /// The lowest modes of the mass matrix with the stiffness of a position; definiteness is tested with the springs of the last position
+    /// The lowest vibration modes with the stiffness of a position; definiteness is tested with the springs of the last position
     /// formed. Returns the shift as well.
     fn lowest(&self, rest: &Rest, count: usize) -> Option<(Vec<Lowest>, f64)> {
         let mut kkt = sparse::formed(self.model, &rest.state, &rest.lambda);
