@@ -1,5 +1,5 @@
-//! Rows between the ends of steps. Lanes pass output times at different steps, and whatever is evaluated is evaluated in all lanes: so
-//! rows wait until most lanes have one, and are found together. A row is the same however long it waits.
+//! Rows between the ends of steps. Lanes pass output times at different steps, and every evaluation covers all lanes: so rows wait until
+//! most lanes have one, and are evaluated together. A row does not depend on how long it waits.
 
 use crate::motion::{Lanes, State};
 use crate::passes::{LANES, Row, ZERO};
@@ -7,7 +7,7 @@ use crate::prepare::Way;
 use crate::waiting::{DEPTH, Passed};
 
 impl Lanes<'_, '_> {
-    /// Takes note of the output times inside the steps that were taken.
+    /// Registers the output times inside the accepted steps.
     pub(super) fn pass(&mut self) {
         let Way::Explicit(tableau) = self.way else { return };
         if tableau.extra.is_empty() {
@@ -64,16 +64,16 @@ impl Lanes<'_, '_> {
         }
     }
 
-    /// The next output time of a lane, where it lies inside the last step and not at its end.
+    /// The next output time of a lane, if it lies inside the last step and not at its end.
     fn inside(&self, i: usize) -> Option<f64> {
         let lane = self.lanes[i].as_ref().filter(|_| !self.lost[i])?;
         let at = *lane.case.times.get(lane.next)?;
-        // Rounding decides about no row.
+        // Rounding must not decide about a row.
         let near = 1e-12 * self.t[i].abs().max(lane.h_n);
         (at <= self.t[i] + near && (self.t[i] - at).abs() > near).then_some(at)
     }
 
-    /// The further stages of all steps that wait, and states at their output times.
+    /// Evaluates the additional stages of all waiting steps, and the states at their output times.
     fn complete(&mut self) {
         let Way::Explicit(tableau) = self.way else { return };
         self.exchange();
@@ -114,14 +114,14 @@ impl Lanes<'_, '_> {
         self.exchange();
     }
 
-    /// Puts the steps that wait in the place of the last ones, and back.
+    /// Exchanges the waiting steps with the last ones.
     fn exchange(&mut self) {
         std::mem::swap(&mut self.y_n, &mut self.waiting.y_n);
         std::mem::swap(&mut self.step, &mut self.waiting.step);
         std::mem::swap(&mut self.k, &mut self.waiting.k);
     }
 
-    /// Exchanges counted angles with those at the ends of the steps that wait.
+    /// Exchanges counted angles with those at the ends of the waiting steps.
     fn turn_back(&mut self, which: &[bool; LANES]) {
         for i in (0..LANES).filter(|i| which[*i]) {
             if let Some(lane) = &mut self.lanes[i] {
@@ -130,7 +130,7 @@ impl Lanes<'_, '_> {
         }
     }
 
-    /// Puts the states in `trial` into the queues of some lanes, which have room.
+    /// Puts the states in `trial` into the queues of some lanes, which must have room.
     fn queue(&mut self, t: &Row, which: &[bool; LANES], waited: bool) {
         let w = &mut self.waiting;
         for i in (0..LANES).filter(|i| which[*i]) {
@@ -152,7 +152,7 @@ impl Lanes<'_, '_> {
         }
     }
 
-    /// Evaluates all that waits in some lanes, and what waits in others beside it.
+    /// Evaluates everything waiting in some lanes, and rows waiting in others along with it.
     pub(super) fn drain(&mut self, which: &[bool; LANES]) {
         if (0..LANES).any(|i| which[i] && self.waiting.passed[i].count > 0) {
             self.complete();
@@ -162,7 +162,7 @@ impl Lanes<'_, '_> {
         }
     }
 
-    /// Evaluates the first row that waits in every lane and hands it on.
+    /// Evaluates the first waiting row of every lane and passes it on.
     fn show(&mut self) {
         let n = self.kernel.form.columns;
         let w = &mut self.waiting;
@@ -195,12 +195,13 @@ impl Lanes<'_, '_> {
         }
     }
 
-    /// States at times inside steps from their beginnings, into `trial`, in some lanes.
+    /// States at times inside steps, by interpolation from their starts, into `trial`, for some lanes.
     fn interpolate(&mut self, t: &Row, due: &[bool; LANES], [from, h]: [&Row; 2]) {
         let Way::Explicit(tableau) = self.way else { return };
         let last = tableau.a.len();
         let s: Row = std::array::from_fn(|i| if due[i] { (t[i] - from[i]) / h[i] } else { 0.0 });
-        // d = s (r1 + u (r2 + s (r3 + u (r4 + ...)))), r1 the whole increment, r2 and r3 from the ends.
+        // d = s (r1 + u (r2 + s (r3 + u (r4 + ...)))), where r1 is the whole increment and r2 and r3 follow from the derivatives at the
+        // ends.
         let mut sum = std::mem::take(&mut self.waiting.sum);
         sum.fill(ZERO);
         for (j, weights) in tableau.dense.iter().enumerate().rev() {

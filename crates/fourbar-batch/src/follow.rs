@@ -1,10 +1,10 @@
-//! Lanes whose drives prescribe everything.
+//! Lanes whose motion is fully driven.
 
 use crate::motion::{FOLLOWED, Lanes, State};
 use crate::passes::{LANES, Row, at, take};
 
 impl Lanes<'_, '_> {
-    /// One step of kinematics in every lane: predicted, closed, and with the accelerations that follow.
+    /// One step of kinematics in every lane: prediction, closure, and the resulting accelerations.
     pub(super) fn follow(&mut self) {
         let n = self.kernel.form.columns;
         let mut h = [0.0; LANES];
@@ -13,7 +13,7 @@ impl Lanes<'_, '_> {
             let Some(lane) = &mut self.lanes[i] else { continue };
             let t = self.t[i];
             if t >= lane.target {
-                // A whole step begins: to the next time that is requested, or to where bodies have not turned too far.
+                // A whole step starts: to the next requested time, or to where bodies have rotated by the limit.
                 let Some(&next) = lane.case.times.get(lane.next) else { continue };
                 let end = match lane.case.fixed {
                     Some(nominal) => {
@@ -62,7 +62,7 @@ impl Lanes<'_, '_> {
         }
     }
 
-    /// The fastest turn of a body.
+    /// The largest angular velocity of a body.
     fn fastest(&self, lane: usize) -> f64 {
         let square = |node: &crate::passes::Moving| take::<3, 45>(node, at::V + 3, lane).iter().map(|x| x * x).sum::<f64>();
         self.kernel.at.iter().map(square).fold(0.0, f64::max).sqrt()

@@ -1,4 +1,4 @@
-//! One mechanism in all lanes: what the lanes share, what each has of its own, and the evaluation of a state.
+//! One mechanism in all lanes: shared structure, data of each lane, and the evaluation of a state.
 
 pub mod loops;
 
@@ -11,7 +11,7 @@ use pulp::{Arch, NullaryFnOnce, Simd, WithSimd};
 pub struct Node {
     pub parent: usize,
     pub joint: Joint,
-    /// Its column; of welds the next one's.
+    /// Its column; for a weld, that of the next node.
     pub column: usize,
     /// Whether a drive prescribes it.
     pub driven: bool,
@@ -19,7 +19,7 @@ pub struct Node {
     pub body: usize,
 }
 
-/// What all lanes of a batch share.
+/// The structure shared by all lanes of a batch.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Form {
     /// Nodes, the ground first.
@@ -29,7 +29,7 @@ pub struct Form {
     pub slides: Vec<bool>,
     /// Drives and their columns.
     pub drives: Vec<(usize, usize)>,
-    /// Column of each counted angle; none where a loop closes there.
+    /// Column of each counted angle; `None` for joints that close a loop.
     pub counted: Vec<Option<usize>>,
     pub loops: Loops,
     /// Whether forces and drives do work.
@@ -38,33 +38,33 @@ pub struct Form {
     pub loaded: bool,
 }
 
-/// Numbers of a lane.
+/// Data of a lane.
 #[derive(Clone, Debug)]
 pub struct Numbers {
-    /// The point that twists are taken about, and gravity.
+    /// Reference point of twists, and gravity.
     pub centre: V,
     pub gravity: V,
-    /// By node but the ground.
+    /// By node, without the ground.
     pub shapes: Vec<[f64; 22]>,
-    /// By row of the loops, and by term.
+    /// By row of the loops; weights by term.
     pub rows: Vec<[f64; 10]>,
     pub weights: Vec<f64>,
     pub ell: f64,
 }
 
-/// Scaled residual that counts as closed, and the same where a dependent is weak.
+/// Scaled residual that counts as closed, and the same if a dependent column is weak.
 const CLOSED: f64 = 1e-13;
 const EXACT: f64 = 1e-16;
-/// Sine below which a dependent column is weak, and below which a lane is left.
+/// Sine below which a dependent column is weak, and below which the lane is lost.
 const WEAK: f64 = 0.1;
 const LOST: f64 = 0.02;
-/// A residual above this after all corrections is not closed.
+/// Largest residual that counts as closed after all corrections.
 const OPEN: f64 = 1e-9;
-/// A correction that leaves more than this of a residual may have left its branch.
+/// A correction that leaves more than this share of a residual may have left its branch.
 const CERTAIN: f64 = 0.25;
-/// Corrections of positions tried.
+/// Maximum number of corrections of positions.
 const CORRECTIONS: usize = 25;
-/// Angles beyond this are reduced too coarsely.
+/// Largest angle that is reduced accurately.
 const FAR: f64 = 1e6;
 
 /// A mechanism in lanes with its workspace.
@@ -76,16 +76,16 @@ pub struct Kernel {
     pub at: Vec<Moving>,
     gathered: Vec<Gathered>,
     left: Vec<Column>,
-    /// Parts of the accelerations of the nodes that unknown rates make.
+    /// Contributions of the unknown rates to the accelerations of the nodes.
     pub rates: Vec<Sixes>,
-    /// Efforts of the drives, in their order.
+    /// Efforts of the drives, in order.
     pub efforts: Vec<Row>,
-    /// Coordinates and speeds, closed, and rates that drives prescribe.
+    /// Closed coordinates and speeds, and rates prescribed by drives.
     pub q: Vec<Row>,
     pub u: Vec<Row>,
     pub given: Vec<Row>,
     pub closing: Closing,
-    /// Point that twists are taken about.
+    /// Reference point of twists.
     pub centre: [Row; 3],
     pub gravity: [Row; 3],
 }
@@ -115,7 +115,7 @@ impl Kernel {
         }
     }
 
-    /// Puts the numbers of a mechanism into a lane.
+    /// Copies the data of a mechanism into a lane.
     pub fn enter(&mut self, lane: usize, x: &Numbers) {
         for (rows, numbers) in self.shapes.iter_mut().skip(1).zip(&x.shapes) {
             put(rows, 0, lane, numbers);
@@ -123,7 +123,7 @@ impl Kernel {
         for k in 0..3 {
             self.centre[k][lane] = x.centre[k];
             self.gravity[k][lane] = x.gravity[k];
-            // Gravity is an acceleration of the ground: nothing else has to know of it.
+            // Gravity is an acceleration of the ground, so that no other term is needed.
             self.at[0][at::X + k][lane] = -x.centre[k];
             self.at[0][at::A + k][lane] = -x.gravity[k];
         }
@@ -136,7 +136,8 @@ impl Kernel {
         self.closing.ell[lane] = x.ell;
     }
 
-    /// Closes positions and velocities from predicted ones, with the drives in place; a lane that cannot be closed is marked.
+    /// Closes positions and velocities, starting from predicted ones, with the drives at their values; lanes that cannot be closed are
+    /// marked.
     pub fn close(&mut self, lost: &mut [bool; LANES]) {
         for q in &self.q {
             for i in 0..LANES {
@@ -167,7 +168,7 @@ impl Kernel {
         let mut residual = self.closing.residuals(&self.form.loops, &self.at);
         let mut open = [true; LANES];
         for round in 0..=CORRECTIONS {
-            // Every correction has its own factor: what one lane needs must not decide for another.
+            // Every correction has a new factorisation: the needs of one lane must not affect another.
             self.closing.factor(&self.form, &self.at);
             let smallest = self.closing.smallest;
             for i in 0..LANES {
@@ -189,7 +190,7 @@ impl Kernel {
             residual = self.closing.residuals(&self.form.loops, &self.at);
             for i in 0..LANES {
                 let slow = residual[i] > 0.3 * before[i];
-                // Rounding ends the corrections; what is far and hardly falls may be on its way to another branch.
+                // Rounding ends the corrections; a large residual that hardly decreases may lead to another branch.
                 open[i] &= !(slow && residual[i] < OPEN);
                 lost[i] |= open[i] && residual[i] > CERTAIN * before[i] && residual[i] >= OPEN;
             }
@@ -213,7 +214,7 @@ impl Kernel {
         }
     }
 
-    /// Places, velocities and the wrenches of inertia at the state that is closed.
+    /// Positions, velocities and inertial wrenches at the closed state.
     pub fn sweep(&mut self) {
         let arch = self.arch;
         arch.dispatch(Sweep(self));
@@ -230,7 +231,7 @@ impl Kernel {
         }
     }
 
-    /// A wrench on a node of a lane: force at its centre and torque, in world axes.
+    /// Adds a wrench on a node of a lane: force at its centre and torque, in world axes.
     pub fn load(&mut self, k: usize, lane: usize, F: &V, torque: &V) {
         let node = &mut self.at[k];
         let moment = add(torque, &cross(&take(node, at::C, lane), F));
@@ -240,7 +241,7 @@ impl Kernel {
         }
     }
 
-    /// Rates of the speeds at the state that is swept; those of driven columns are zero here.
+    /// Rates of the speeds at the swept state; those of driven columns are zero here.
     pub fn solve(&mut self, udot: &mut [Row]) {
         if self.form.loops.rows.is_empty() {
             let arch = self.arch;
@@ -287,7 +288,7 @@ impl Kernel {
     }
 }
 
-// What is dispatched by the processor has to be inlined as a whole, which holds for methods and not for closures.
+// Functions dispatched by processor type must be inlined completely, which works for methods but not for closures.
 
 struct Close<'a>(&'a mut Kernel, &'a mut [bool; LANES]);
 impl WithSimd for Close<'_> {

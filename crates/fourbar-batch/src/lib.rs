@@ -1,14 +1,15 @@
-//! Many variations of one mechanism advanced together, one in each lane of the processor's vector registers.
+//! Many variants of one mechanism advanced together, one in each lane of the processor's vector registers.
 //!
 //! Mechanisms of the same structure share a batch: the same bodies in the same tree, the same loops, drives on the same joints. All their
-//! numbers may differ. Open trees and closed loops of hinges, slides and welds are integrated in joint coordinates (`grcr`) by an explicit
-//! method, with fixed steps or with adaptive steps in each lane; fully driven mechanisms use kinematics. The width
-//! of the registers is detected at run time.
+//! numbers may differ. Open trees and closed loops of revolute, prismatic and fixed joints are integrated in joint coordinates (`grcr`) by
+//! an explicit method, with fixed steps or with adaptive steps in each lane; fully driven mechanisms use kinematics. The width of the
+//! registers is detected at run time.
 //!
 //! The bits of a lane do not depend on the other lanes, so that results depend neither on the width of the registers nor on the
-//! distribution of cases. They agree with those of an ordinary run to rounding with fixed steps and in kinematics, and within the tolerance
-//! with adaptive steps. A lane that needs special treatment (a dead point, a joint that cannot close, steps that become too small, energy that
-//! does not balance) leaves the batch, and its mechanism has to be run by [`fourbar::study::run`]; so has an unsupported mechanism.
+//! distribution of cases. They agree with those of an ordinary run up to rounding with fixed steps and in kinematics, and within the
+//! tolerance with adaptive steps. A lane that needs special treatment (a dead point, a joint that cannot close, steps that become too
+//! small, energy that does not balance) leaves the batch, and its mechanism has to be run by [`fourbar::study::run`]; the same applies to
+//! unsupported mechanisms.
 //!
 //! ```
 //! use fourbar::Trajectory;
@@ -36,7 +37,7 @@
 //! ```
 
 #![allow(non_snake_case)]
-// What is not a number is lost as well: comparisons are written so that it is.
+// Comparisons are negated so that a lane with NaN is lost as well.
 #![allow(clippy::neg_cmp_op_on_partial_ord)]
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
@@ -56,36 +57,36 @@ use fourbar::study::{Observer, Study};
 use motion::Lanes;
 use prepare::{Prepared, prepare};
 
-/// What became of a case.
+/// Result of a case.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ended {
-    /// It came to its end, after so many steps and evaluations.
+    /// It reached its end.
     Well {
         /// Steps.
         steps: usize,
         /// Evaluations of the accelerations.
         evaluations: usize,
     },
-    /// It has to be run alone, and why; the rows that its observer may have got are void.
+    /// It has to be run separately, for this reason; rows already passed to its observer are invalid.
     Alone(String),
     /// Its observer stopped it.
     Stopped,
 }
 
-/// Why a mechanism with its study cannot share a batch, as far as this is known before assembly.
+/// The reason why a mechanism with its study cannot share a batch, as far as it is known before assembly.
 pub fn refusal(model: &Model, study: &Study) -> Option<String> {
     prepare::refusal(model, study)
 }
 
-/// Runs mechanisms, each with its study, together; the rows of each go to the observer at its place. Those that cannot share a batch and
-/// those that fall out are not run here.
+/// Runs mechanisms together, each with its study; the rows of each go to the observer with the same index. Those that cannot share a batch
+/// or drop out of it are not run here.
 pub fn run<O: Observer>(cases: &[(&Model, &Study)], observers: &mut [O]) -> Vec<Ended> {
     let mut ended = vec![Ended::Alone("it has no observer".into()); cases.len()];
     let mut waiting: Vec<(usize, Prepared<'_>, &mut O)> = Vec::new();
     let mut lanes: Option<Lanes<'_, '_>> = None;
     let mut rest = cases.iter().zip(observers).enumerate();
     loop {
-        // Free lanes are filled with cases of their form; those of other forms wait.
+        // Free lanes are filled with cases of the same form; cases of other forms wait.
         while lanes.as_ref().is_none_or(|l| l.free().is_some()) {
             let Some((number, ((model, study), observer))) = rest.next() else { break };
             match prepare(model, study, observer.wants()) {
@@ -101,7 +102,7 @@ pub fn run<O: Observer>(cases: &[(&Model, &Study)], observers: &mut [O]) -> Vec<
         }
         let Some(moving) = &mut lanes else { break };
         if moving.idle() {
-            // Every case has been examined: what waits has another form.
+            // All cases have been examined: those waiting have another form.
             let Some((_, first, _)) = waiting.first() else { break };
             let mut next = Lanes::new(first);
             let mut others = Vec::new();

@@ -1,5 +1,5 @@
-//! Lanes in motion. Every lane has its own time and its own steps, fixed or chosen by its own error, so that it moves as it would alone;
-//! where one has come to its end another case takes its place.
+//! Lanes in motion. Every lane has its own time and step size, fixed or controlled by its own error, so that it moves as in a separate run;
+//! when one has finished, another case takes its place.
 
 use crate::kernel::Kernel;
 use crate::passes::{LANES, Row, ZERO};
@@ -9,47 +9,47 @@ use fourbar::integrator::first_order::{Estimate, Tableau, Weights, combined_erro
 use fourbar::study::Observer;
 use fourbar_math::elementary;
 
-/// Share of the tolerance that the relative error of work counts with.
+/// Weight of the relative error of work, as a share of the tolerance.
 const WORK: f64 = 0.1;
-/// Powers are known to this share, and to so many tolerances at best.
+/// Relative rounding error of powers, and its upper limit in tolerances.
 const POWER: [f64; 2] = [1e-8, 30.0];
-/// A first step is searched for within so many characteristic times.
+/// Interval for the first step, in characteristic times.
 const SPAN: f64 = 50.0;
-/// Bodies turn by at most this angle in radians from one closure to the next in kinematics, and in a step.
+/// Largest rotation of a body in radians between two closures in kinematics, and in a step.
 pub(super) const FOLLOWED: [f64; 2] = [0.5, 3.0];
 
-/// A lane that is taken.
+/// A lane in use.
 pub(super) struct Lane<'m, 'o> {
     pub(super) case: Case<'m>,
     pub(super) observer: &'o mut dyn Observer,
-    /// Place among the cases.
+    /// Index of the case.
     number: usize,
-    /// The step to try next; the size of the step that was tried; time and size of the last one.
+    /// Step size to try next; step size tried (in kinematics, its end time); start and size of the last step.
     pub(super) h: f64,
     pub(super) tried: f64,
     pub(super) t_n: f64,
     pub(super) h_n: f64,
-    /// The next output time.
+    /// Index of the next output time.
     pub(super) next: usize,
     last_error: f64,
     refused: bool,
-    /// Whether the first stage is that of the state; whether the last stage of the last step is to become it.
+    /// Whether the first stage belongs to the current state; whether the last stage of the last step becomes the first one.
     begun: bool,
     fresh: bool,
     pub(super) steps: usize,
     evaluations: usize,
-    /// In kinematics, where the step in parts ends, and where it began with which power.
+    /// In kinematics: end of the step that is taken in parts; time and power at its start.
     pub(super) target: f64,
     pub(super) from: (f64, f64),
 }
 
-/// How a lane ended.
+/// The end of a lane.
 pub enum Ended {
-    /// With all its rows, after so many steps and evaluations.
+    /// Completed with all rows, after these numbers of steps and evaluations.
     Well([usize; 2]),
-    /// It has to be run alone.
+    /// The case has to be run separately.
     Alone(&'static str),
-    /// It was told to stop.
+    /// The observer stopped it.
     Stopped,
 }
 
@@ -57,7 +57,7 @@ pub enum Ended {
 pub struct Lanes<'m, 'o> {
     pub(super) kernel: Kernel,
     pub(super) way: Way,
-    /// Nodes of the stages, those of the interpolant included.
+    /// Nodes of the stages, including those of the interpolant.
     pub(super) nodes: Vec<f64>,
     pub(super) lanes: [Option<Lane<'m, 'o>>; LANES],
     pub(super) lost: [bool; LANES],
@@ -66,7 +66,7 @@ pub struct Lanes<'m, 'o> {
     pub(super) y_n: Vec<Row>,
     pub(super) trial: Vec<Row>,
     pub(super) step: Vec<Row>,
-    /// Derivatives by stage; one more for evaluations aside.
+    /// Derivatives by stage, and one more set for auxiliary evaluations.
     pub(super) k: Vec<Vec<Row>>,
     pub(super) scratch: Vec<Row>,
     pub(super) waiting: Waiting,
@@ -75,7 +75,7 @@ pub struct Lanes<'m, 'o> {
 }
 
 impl<'m, 'o> Lanes<'m, 'o> {
-    /// Lanes for mechanisms of one form that move in one way.
+    /// Lanes for mechanisms with the same form and method.
     pub fn new(first: &Prepared<'m>) -> Self {
         let size = 2 * first.form.columns + 1;
         let mut nodes = vec![0.0];
@@ -103,12 +103,12 @@ impl<'m, 'o> Lanes<'m, 'o> {
         }
     }
 
-    /// Whether a case can take a lane here.
+    /// Whether a case fits into these lanes.
     pub fn fits(&self, x: &Prepared<'m>) -> bool {
         self.way == x.way && self.kernel.form == x.form
     }
 
-    /// A lane that nobody has.
+    /// A free lane, if any.
     pub fn free(&self) -> Option<usize> {
         self.lanes.iter().position(Option::is_none)
     }
@@ -118,7 +118,7 @@ impl<'m, 'o> Lanes<'m, 'o> {
         self.lanes.iter().all(Option::is_none)
     }
 
-    /// Gives a lane to a case.
+    /// Assigns a lane to a case.
     pub fn enter(&mut self, lane: usize, number: usize, x: Prepared<'m>, observer: &'o mut dyn Observer) {
         self.kernel.enter(lane, &x.numbers);
         let n = self.kernel.form.columns;
@@ -150,7 +150,7 @@ impl<'m, 'o> Lanes<'m, 'o> {
         });
     }
 
-    /// One step of every lane; `ended` is told of those that have come to an end, which leaves their lanes free.
+    /// One step of every lane; `ended` is called for those that have finished, whose lanes become free.
     pub fn advance(&mut self, ended: &mut dyn FnMut(usize, Ended)) {
         self.begin();
         match self.way {
@@ -175,7 +175,7 @@ impl<'m, 'o> Lanes<'m, 'o> {
         }
     }
 
-    /// Frees the lanes that are at their end or lost.
+    /// Frees the lanes that have finished or are lost.
     fn leave(&mut self, ended: &mut dyn FnMut(usize, Ended)) {
         for i in 0..LANES {
             let Some(lane) = &mut self.lanes[i] else { continue };
@@ -197,7 +197,7 @@ impl<'m, 'o> Lanes<'m, 'o> {
         }
     }
 
-    /// Derivatives at states, at a time of each lane, into a stage; and in which lanes there are none.
+    /// Evaluates derivatives at states, at the time of each lane, into a stage; returns the lanes in which this failed.
     pub(super) fn evaluate(&mut self, t: &Row, of: State, stage: usize) -> [bool; LANES] {
         let mut failed = [false; LANES];
         let state = match of {
@@ -245,14 +245,14 @@ impl<'m, 'o> Lanes<'m, 'o> {
         failed
     }
 
-    /// Lanes that failed are lost.
+    /// Marks failed lanes as lost.
     pub(super) fn lose(&mut self, failed: [bool; LANES]) {
         for i in 0..LANES {
             self.lost[i] |= failed[i];
         }
     }
 
-    /// The first stage of lanes that have none, and their first steps.
+    /// Evaluates the first stage of lanes without one, and chooses their first steps.
     fn begin(&mut self) {
         let new: [bool; LANES] = std::array::from_fn(|i| self.lanes[i].as_ref().is_some_and(|l| !l.begun));
         if !new.contains(&true) {
@@ -269,7 +269,7 @@ impl<'m, 'o> Lanes<'m, 'o> {
         self.outputs();
     }
 
-    /// The states of some lanes are those that were evaluated last, and are closed now; a stage becomes their first one.
+    /// Sets the states of some lanes to those evaluated last, which are closed; copies a stage to their first one.
     pub(super) fn arrive(&mut self, which: &[bool; LANES], stage: Option<usize>) {
         let n = self.kernel.form.columns;
         for i in (0..LANES).filter(|i| which[*i]) {
@@ -292,7 +292,7 @@ impl<'m, 'o> Lanes<'m, 'o> {
         }
     }
 
-    /// Rows at all output times that the lanes have passed: those at their states now, and those inside steps once they wait no longer.
+    /// Emits rows at all output times that the lanes have passed: those at their current states, and those inside steps when they are due.
     fn outputs(&mut self) {
         self.pass();
         loop {
@@ -301,13 +301,13 @@ impl<'m, 'o> Lanes<'m, 'o> {
                 let Some(lane) = &self.lanes[i] else { continue };
                 done[i] = lane.next == lane.case.times.len();
                 let Some(&at) = lane.case.times.get(lane.next).filter(|_| !self.lost[i]) else { continue };
-                // Rounding decides about no row.
+                // Rounding must not decide about a row.
                 let reached = at <= self.t[i] + 1e-12 * self.t[i].abs().max(lane.h_n);
-                // In kinematics the power of a step belongs to its end.
+                // In kinematics the power of a step is computed at its end.
                 let ready = self.way != Way::Kinematics || self.t[i] >= lane.target;
                 due[i] = reached && ready;
             }
-            // Rows are handed on in their order.
+            // Rows are passed on in order.
             self.drain(&std::array::from_fn(|i| due[i] || done[i]));
             if !due.contains(&true) {
                 return;
@@ -316,7 +316,7 @@ impl<'m, 'o> Lanes<'m, 'o> {
             let t = self.t;
             let failed = self.evaluate(&t, State::Now, aside);
             self.lose(failed);
-            // A state that was evaluated here needs no first stage later.
+            // A state evaluated here needs no first stage later.
             let new = std::array::from_fn(|i| self.lanes[i].as_ref().is_some_and(|l| !l.begun));
             self.arrive(&new, Some(aside));
             for i in 0..LANES {
@@ -334,16 +334,16 @@ impl<'m, 'o> Lanes<'m, 'o> {
     }
 }
 
-/// Which states are evaluated.
+/// The states to evaluate.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum State {
     Now,
     Trial,
 }
 
-/// Explicit methods, with the errors and the control of steps of the same methods alone.
+/// Explicit methods, with the same error estimates and step size control as in separate runs.
 impl Lanes<'_, '_> {
-    /// Sizes of errors of states and speeds in metres, the largest of each lane.
+    /// Error norms of coordinates and speeds in metres, the largest in each lane.
     fn sizes(&self, d: &[Row]) -> Row {
         let n = self.kernel.form.columns;
         let (mut length, mut tau) = ([1.0; LANES], [1.0; LANES]);
@@ -359,14 +359,14 @@ impl Lanes<'_, '_> {
                 let unit = if slides { 1.0 } else { length[i] };
                 let (a, b) = (d[c][i].abs(), tau[i] * d[n + c][i].abs());
                 let x = unit * if a >= b { a } else { b };
-                // What is no number must count.
+                // NaN must count.
                 worst[i] = if x <= worst[i] { worst[i] } else { x };
             }
         }
         worst
     }
 
-    /// First steps from the sizes of the derivative and of its change.
+    /// First steps from the norms of the derivative and of its change.
     fn first_steps(&mut self, tableau: &Tableau, new: &[bool; LANES]) {
         let order = order_of(tableau);
         let chosen: [bool; LANES] = std::array::from_fn(|i| new[i] && self.lanes[i].as_ref().is_some_and(|l| l.h == 0.0));
@@ -387,7 +387,7 @@ impl Lanes<'_, '_> {
                 self.trial[k][i] = self.y[k][i] + h[i] * self.k[0][k][i];
             }
         }
-        // A step that leads nowhere is rejected when it is tried.
+        // A failed step is rejected when it is tried.
         let _ = self.evaluate(&t, State::Trial, aside);
         for k in 0..self.y.len() {
             for i in 0..LANES {
@@ -404,7 +404,7 @@ impl Lanes<'_, '_> {
         }
     }
 
-    /// Sizes of the next steps; no step for lanes without one.
+    /// Sizes of the next steps; zero for empty lanes.
     fn next_steps(&mut self) -> Row {
         let mut h = ZERO;
         for (i, lane) in self.lanes.iter_mut().enumerate() {
@@ -426,7 +426,7 @@ impl Lanes<'_, '_> {
         h
     }
 
-    /// One try of a step in every lane.
+    /// Tries one step in every lane.
     fn explicit(&mut self, tableau: &'static Tableau) {
         let h = self.next_steps();
         let rows = tableau.a.len();
@@ -444,7 +444,7 @@ impl Lanes<'_, '_> {
                 (0..LANES).for_each(|i| failed[i] |= now[i]);
             }
         }
-        // The increment of the step is still in `scratch`.
+        // `scratch` contains the increment of the step.
         std::mem::swap(&mut self.step, &mut self.scratch);
         let errors = self.errors(tableau, &h);
         let (n, order) = (self.kernel.form.columns, order_of(tableau));
@@ -457,7 +457,7 @@ impl Lanes<'_, '_> {
             let turned = (0..n).filter(|c| !self.kernel.form.slides[*c]).fold(0.0_f64, |m, c| m.max(self.step[c][i].abs()));
             let moved = (0..=2 * n).map(|k| self.step[k][i]).sum::<f64>();
             if lane.case.fixed.is_some() {
-                // What a fixed step cannot do is cut into smaller ones alone.
+                // A failing fixed step can be subdivided only in a separate run.
                 self.lost[i] = failed[i] || !moved.is_finite() || turned >= largest_turn(lane.case.model);
                 taken[i] = !self.lost[i];
                 continue;
@@ -483,7 +483,7 @@ impl Lanes<'_, '_> {
             lane.last_error = error.max(1e-4);
             let factor = if lane.refused { factor.min(1.0) } else { factor };
             lane.refused = false;
-            // A step that was cut to land says nothing of the usual size.
+            // A step shortened to reach a given time tells nothing about the usual size.
             if h[i] >= lane.h {
                 lane.h = h[i] * factor;
             }
@@ -491,7 +491,7 @@ impl Lanes<'_, '_> {
         self.take(tableau, &h, &taken);
     }
 
-    /// Takes the steps of some lanes.
+    /// Accepts the steps of some lanes.
     fn take(&mut self, tableau: &Tableau, h: &Row, taken: &[bool; LANES]) {
         for k in 0..self.y.len() {
             for i in 0..LANES {
@@ -507,7 +507,7 @@ impl Lanes<'_, '_> {
             lane.steps += 1;
             lane.begun = false;
             let reached = self.t[i] + h[i];
-            // Landing is exact.
+            // Given times are reached exactly.
             let end = match lane.case.fixed {
                 Some(_) => lane.case.times.get(lane.next).copied(),
                 None => Some(lane.case.end(self.t[i])),
@@ -516,7 +516,7 @@ impl Lanes<'_, '_> {
             self.t[i] = end.filter(|end| (end - reached).abs() <= 1e-9 * nominal).unwrap_or(reached);
         }
         if tableau.same_last {
-            // The ends of the steps are what was evaluated last.
+            // The ends of the steps were evaluated last.
             self.arrive(taken, None);
             for i in (0..LANES).filter(|i| taken[*i]) {
                 if let Some(lane) = &mut self.lanes[i] {
@@ -547,7 +547,7 @@ impl Lanes<'_, '_> {
         out
     }
 
-    /// Sizes of the errors in `scratch`, that of work counted with a share.
+    /// Norms of the errors in `scratch`, including that of work with its weight.
     fn sizes_with_work(&self, tableau: &Tableau, h: &Row) -> Row {
         let mut out = self.sizes(&self.scratch);
         if !self.kernel.form.worked {
@@ -569,7 +569,7 @@ impl Lanes<'_, '_> {
     }
 }
 
-/// The order that the control of steps counts on.
+/// The order used in step size control.
 fn order_of(tableau: &Tableau) -> f64 {
     match tableau.error {
         Estimate::One { order, .. } | Estimate::Two { order, .. } => order as f64,

@@ -1,9 +1,9 @@
-//! Passes over a tree of bodies in all lanes at once: places and velocities outward, articulated or composite inertias inward, accelerations
-//! outward again.
+//! Recursions over a tree of bodies in all lanes at once: outward for positions and velocities, inward for articulated or composite
+//! inertias, outward again for accelerations.
 //!
-//! The arithmetic of a node is written once, for numbers of one lane or for those of as many lanes as a register of the processor holds
-//! ([`Pack`]); what a lane holds never meets what another holds, and no product is fused with a sum, so that a lane has the same bits whatever
-//! the width and regardless of its neighbours. Twists are (linear, angular) in world axes about one point near the mechanism.
+//! The arithmetic of a node is written once, for numbers of one lane or for as many lanes as a processor register holds ([`Pack`]); numbers
+//! of different lanes are never combined, and no product is fused with a sum, so that a lane has the same bits for any register width and
+//! any neighbours. Twists are (linear, angular) in world axes about one point near the mechanism.
 
 use fourbar_math::trig;
 use pulp::Simd;
@@ -11,26 +11,26 @@ use std::ops::{Add, Mul, Sub};
 
 /// Mechanisms that are advanced together.
 pub const LANES: usize = 8;
-/// A number of every lane.
+/// One number for every lane.
 pub type Row = [f64; LANES];
 pub type V<T = f64> = [T; 3];
 
-/// Numbers of a node: frame of its joint in the frame it hangs on (rotation by rows, origin), then centre, mass and central inertia (xx, xy,
-/// xz, yy, yz, zz) in its own frame.
+/// Data of a node: joint frame in the frame of the parent (rotation by rows, origin), then centre, mass and central inertia (xx, xy, xz,
+/// yy, yz, zz) in the node frame.
 pub type Shape = [Row; 22];
-/// A node in motion: see the offsets.
+/// A node in motion, see the offsets.
 pub type Moving = [Row; 45];
-/// Articulated inertia in blocks (linear 6, mixed 9, angular 6) and the wrench, gathered from the nodes outside.
+/// Articulated inertia in blocks (linear 6, mixed 9, angular 6) and the wrench, accumulated from the outer nodes.
 pub type Gathered = [Row; 27];
-/// What a column leaves for the last pass: its momentum, the inverse of its inertia, its effort.
+/// Results of the inward pass for one column: its momentum, the inverse of its inertia, its effort.
 pub type Column = [Row; 8];
 /// A six-vector.
 pub type Sixes = [Row; 6];
-/// Composite inertia about the common point: mass, first moments, second moments; then the wrench.
+/// Composite inertia about the common reference point: mass, first moments, second moments; then the wrench.
 pub type Composite = [Row; 16];
 
-/// Offsets in a node that moves: own frame, origin, centre, velocity, acceleration where no unknown speed changes (that of gravity included),
-/// column, second moments, wrench less what inertia requires.
+/// Offsets in a moving node: node frame, origin, centre, velocity, acceleration with unknown rates zero (including that of gravity), joint
+/// column, second moments, applied less inertial wrench.
 pub mod at {
     pub const E: usize = 0;
     pub const X: usize = 9;
@@ -44,7 +44,8 @@ pub mod at {
 
 pub const ZERO: Row = [0.0; LANES];
 
-/// What a joint of a tree lets its node do: turn about z or slide along z of the node's frame, along or against it, or nothing.
+/// Motion that a joint of a tree allows its node: rotation about z or translation along z of the node frame, in its direction or against
+/// it, or none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Joint {
     Hinge,
@@ -71,7 +72,7 @@ pub fn put<const K: usize, const M: usize>(to: &mut [Row; M], first: usize, i: u
         k += 1;
     }
 }
-/// What the arithmetic of a node is done with.
+/// Types used in the arithmetic of a node.
 pub trait Number: Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> {}
 impl Number for f64 {}
 
@@ -109,10 +110,10 @@ impl<S: Simd> Mul for Pack<S> {
 }
 
 impl<S: Simd> Pack<S> {
-    /// Registers that a row fills.
+    /// Number of registers for a row.
     pub const PARTS: usize = LANES / S::F64_LANES;
 
-    /// One number in all lanes.
+    /// The same number in all lanes.
     #[inline(always)]
     pub fn all(simd: S, x: f64) -> Self {
         Self { simd, x: simd.splat_f64s(x) }
@@ -223,10 +224,10 @@ pub fn dot_six<T: Number>(a: &(V<T>, V<T>), b: &(V<T>, V<T>)) -> T {
     dot(&a.0, &b.0) + dot(&a.1, &b.1)
 }
 
-/// Own frame, origin and column of a node.
+/// Node frame, origin and joint column.
 type Placed<T> = ([T; 9], V<T>, (V<T>, V<T>));
 
-/// Own frame, origin and column of a node, by its coordinate.
+/// Node frame, origin and joint column, from the coordinate.
 #[inline(always)]
 fn placed<S: Simd, const JOINT: u8>(simd: S, shape: &Shape, parent: &Moving, [q, sine, cosine]: [&Row; 3], i: usize) -> Placed<Pack<S>> {
     let E: [Pack<S>; 9] = load(simd, parent, at::E, i);
@@ -252,7 +253,7 @@ const SLIDE: u8 = 1;
 const SLIDE_BACK: u8 = 2;
 const WELD: u8 = 3;
 
-/// Sines and cosines of the angle of a hinge.
+/// Sine and cosine of the angle of a hinge.
 #[inline(always)]
 fn circle<const JOINT: u8>(q: &Row) -> [Row; 2] {
     let (mut s, mut c) = (ZERO, ZERO);
@@ -264,7 +265,7 @@ fn circle<const JOINT: u8>(q: &Row) -> [Row; 2] {
     [s, c]
 }
 
-/// Places a node.
+/// Computes frame, origin and column of a node.
 #[inline(always)]
 pub fn place<S: Simd>(simd: S, joint: Joint, shape: &Shape, parent: &Moving, q: &Row, out: &mut Moving) {
     match joint {
@@ -286,7 +287,7 @@ fn place_as<S: Simd, const JOINT: u8>(simd: S, shape: &Shape, parent: &Moving, q
     }
 }
 
-/// Velocity of a node that is placed.
+/// Velocity of a node with known frame and column.
 #[inline(always)]
 pub fn speed(parent: &Moving, u: &Row, out: &mut Moving) {
     for k in 0..6 {
@@ -296,7 +297,7 @@ pub fn speed(parent: &Moving, u: &Row, out: &mut Moving) {
     }
 }
 
-/// Places a node and gives it velocity, acceleration and the wrench of inertia; `rate` is the known rate of its speed.
+/// Computes frame, velocity, acceleration and inertial wrench of a node; `rate` is the known rate of its speed.
 #[inline(always)]
 pub fn outward<S: Simd>(simd: S, joint: Joint, shape: &Shape, parent: &Moving, [q, u, rate]: [&Row; 3], out: &mut Moving) {
     match joint {
@@ -316,7 +317,7 @@ fn outward_as<S: Simd, const JOINT: u8>(simd: S, shape: &Shape, parent: &Moving,
         if JOINT != WELD {
             let (u, rate) = (Pack::of(simd, u, i), Pack::of(simd, rate, i));
             let own = (scale(&S.0, u), scale(&S.1, u));
-            // The own motion is carried along by that of the parent.
+            // The relative motion is carried along by that of the parent.
             let carried = (add(&cross(&V.1, &own.0), &cross(&V.0, &own.1)), cross(&V.1, &own.1));
             a = (add(&add(&a.0, &carried.0), &scale(&S.0, rate)), add(&add(&a.1, &carried.1), &scale(&S.1, rate)));
             V = (add(&V.0, &own.0), add(&V.1, &own.1));
@@ -352,7 +353,7 @@ fn outward_as<S: Simd, const JOINT: u8>(simd: S, shape: &Shape, parent: &Moving,
 /// An articulated inertia in blocks, and a wrench.
 type Articulated<T> = ([T; 6], [T; 9], [T; 6], (V<T>, V<T>));
 
-/// Adds the rigid body of a node to what was gathered.
+/// Adds the rigid body of a node to the accumulated inertia.
 #[inline(always)]
 fn with_body<S: Simd>(simd: S, m: &Row, node: &Moving, g: &Gathered, i: usize) -> Articulated<Pack<S>> {
     let mut ll: [Pack<S>; 6] = load(simd, g, 0, i);
@@ -406,7 +407,7 @@ fn more<S: Simd, const K: usize>(simd: S, to: &mut Gathered, first: usize, i: us
     }
 }
 
-/// Eliminates the column of a node and hands its inertia to the parent.
+/// Eliminates the column of a node and adds its inertia to that of the parent.
 #[inline(always)]
 pub fn inward<S: Simd>(simd: S, m: &Row, node: &Moving, own: &Gathered, parent: &mut Gathered, left: &mut Column) {
     for i in 0..Pack::<S>::PARTS {
@@ -436,7 +437,7 @@ pub fn inward<S: Simd>(simd: S, m: &Row, node: &Moving, own: &Gathered, parent: 
     }
 }
 
-/// The same for a node that is held or whose speed is known; what was gathered stays with the node, for the effort.
+/// The same for a node that is fixed or has a known speed; the accumulated inertia stays with the node, for the effort.
 #[inline(always)]
 pub fn inward_held<S: Simd>(simd: S, m: &Row, node: &Moving, own: &mut Gathered, parent: &mut Gathered) {
     for i in 0..Pack::<S>::PARTS {
@@ -449,7 +450,7 @@ pub fn inward_held<S: Simd>(simd: S, m: &Row, node: &Moving, own: &mut Gathered,
     }
 }
 
-/// Rate of the speed of a node, and the part of its acceleration that such rates make.
+/// Rate of the speed of a node, and the contribution of such rates to its acceleration.
 #[inline(always)]
 pub fn last<S: Simd>(simd: S, node: &Moving, left: &Column, parent: &Sixes, out: &mut Sixes, udot: &mut Row) {
     for i in 0..Pack::<S>::PARTS {
@@ -460,7 +461,7 @@ pub fn last<S: Simd>(simd: S, node: &Moving, left: &Column, parent: &Sixes, out:
     }
 }
 
-/// Effort of a node whose speed is known.
+/// Effort of a node with known speed.
 #[inline(always)]
 pub fn effort(node: &Moving, own: &Gathered, rates: &Sixes, out: &mut Row) {
     for i in 0..LANES {
@@ -470,7 +471,7 @@ pub fn effort(node: &Moving, own: &Gathered, rates: &Sixes, out: &mut Row) {
     }
 }
 
-/// Adds the body of a node to its composite inertia and hands that to the parent.
+/// Adds the body of a node to its composite inertia, and the sum to that of the parent.
 #[inline(always)]
 pub fn compose(m: &Row, node: &Moving, own: &mut Composite, parent: &mut Composite) {
     for i in 0..LANES {

@@ -1,4 +1,4 @@
-//! A lane as forces read it and as it is recorded.
+//! The state of a lane as read by forces and as recorded.
 
 use crate::kernel::Kernel;
 use crate::passes::{add, at, cross, six, take};
@@ -12,7 +12,7 @@ use fourbar::study::Observer;
 use nalgebra::{Matrix3, Vector3};
 
 impl Case<'_> {
-    /// Poses and velocities of all bodies of a lane that is swept, into the instant.
+    /// Copies poses and velocities of all bodies of a swept lane into the instant.
     fn look(&mut self, kernel: &Kernel, lane: usize) {
         for (k, n) in kernel.form.nodes.iter().enumerate().skip(1) {
             let node = &kernel.at[k];
@@ -29,7 +29,7 @@ impl Case<'_> {
         Plain { t, q: &self.now.q, v: &self.now.v, turns: &self.turns, loads: &self.no_loads, z: &self.now.z }
     }
 
-    /// Puts the forces of the model on the nodes of a lane that is swept.
+    /// Applies the forces of the model to the nodes of a swept lane.
     pub fn apply(&mut self, kernel: &mut Kernel, lane: usize, t: f64) {
         self.look(kernel, lane);
         let x = self.plain(t);
@@ -43,14 +43,14 @@ impl Case<'_> {
         }
     }
 
-    /// Power of drives and of forces without a potential at the state that was evaluated.
+    /// Power of drives and of forces without a potential at the evaluated state.
     pub fn power(&self, kernel: &Kernel, lane: usize, t: f64) -> f64 {
         let drives = kernel.form.drives.iter().zip(&kernel.efforts);
         let power: f64 = drives.map(|((_, column), e)| e[lane] * kernel.u[*column][lane]).sum();
         if kernel.form.loaded { power + eval::power(self.model, &self.plain(t)) } else { power }
     }
 
-    /// Counted angles follow the state of a lane that is swept.
+    /// Updates counted angles from the state of a swept lane.
     pub fn count_turns(&mut self, kernel: &Kernel, lane: usize) {
         let mut looked = false;
         for (memory, column) in kernel.form.counted.iter().enumerate() {
@@ -68,7 +68,7 @@ impl Case<'_> {
         }
     }
 
-    /// Hands the row of a lane that was evaluated to its observer; `false` where it is not fit for that.
+    /// Passes the row of an evaluated lane to its observer; `false` if the row is invalid.
     pub fn record(
         &mut self,
         kernel: &Kernel,
@@ -120,7 +120,7 @@ impl Case<'_> {
         good
     }
 
-    /// Reactions of the joints, which are found for each mechanism by itself.
+    /// Reactions of the joints, computed for each mechanism separately.
     fn react(&mut self, kernel: &Kernel, lane: usize, t: f64) {
         let m = &mut self.mechanism;
         let q: Vec<f64> = kernel.q.iter().map(|x| x[lane]).collect();

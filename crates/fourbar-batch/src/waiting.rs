@@ -1,30 +1,30 @@
-//! What waits in the lanes to be evaluated together; see [`crate::between`].
+//! Rows and steps waiting in the lanes to be evaluated together; see [`crate::between`].
 
 use crate::passes::{LANES, Row, ZERO};
 
-/// Rows of a lane that may wait to be evaluated.
+/// Maximum number of waiting rows in a lane.
 pub(super) const DEPTH: usize = 4;
 
 /// A step whose interpolant needs further stages.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Passed {
-    /// Its output times: the first of them, and how many.
+    /// Its output times: index of the first, and their number.
     pub first: usize,
     pub count: usize,
     pub from: f64,
     pub h: f64,
 }
 
-/// What waits in the lanes.
+/// Queues of all lanes.
 pub(super) struct Waiting {
-    /// States at output times, by place in the queue and number.
+    /// States at output times, by position in the queue and component.
     pub states: [Vec<Row>; DEPTH],
     pub times: [Row; DEPTH],
-    /// Counted angles at the ends of their steps, by place in the queue and lane.
+    /// Counted angles at the ends of the steps, by position in the queue and lane.
     pub turns: [[Vec<f64>; LANES]; DEPTH],
     pub first: [usize; LANES],
     pub count: [usize; LANES],
-    /// Steps that were passed, with what they began with, their increments and stages.
+    /// Passed steps, with their initial states, increments and stages.
     pub passed: [Passed; LANES],
     pub y_n: Vec<Row>,
     pub step: Vec<Row>,
@@ -34,7 +34,7 @@ pub(super) struct Waiting {
 }
 
 impl Waiting {
-    /// For states of a size and a number of stages.
+    /// Empty queues for states of a size and a number of stages.
     pub fn new(size: usize, stages: usize) -> Self {
         let rows = || vec![ZERO; size];
         Self {
@@ -52,7 +52,7 @@ impl Waiting {
         }
     }
 
-    /// Makes room for a new case in a lane, with so many counted angles.
+    /// Resets a lane for a new case, with the given number of counted angles.
     pub fn enter(&mut self, lane: usize, turns: usize) {
         (self.count[lane], self.passed[lane]) = (0, Passed::default());
         for list in &mut self.turns {

@@ -1,4 +1,4 @@
-//! Batches: lanes against the same mechanisms alone, lanes among others, lanes that fall out.
+//! Batches: lanes compared with the same mechanisms run separately, lanes with different neighbours, lanes that drop out.
 
 use fourbar::random::Random;
 use fourbar::study::{self, Analysis, Study};
@@ -59,7 +59,7 @@ fn apart_in(a: &Trajectory, b: &Trajectory, unit: impl Fn(&str) -> bool) -> (f64
     assert_eq!(a.columns, b.columns);
     assert_eq!(a.len(), b.len());
     let mut worst = (0.0, String::new());
-    // Vectors are measured as wholes: what a symmetric mechanism has across its plane is rounding.
+    // Vectors are compared as wholes: components across the plane of a symmetric mechanism are rounding errors.
     let group = |name: &str| name.rsplit_once('.').map_or(name, |x| x.0).to_string();
     for (k, c) in a.columns.iter().enumerate().filter(|(_, c)| !c.name.starts_with("error.") && unit(&c.unit)) {
         let own = group(&c.name);
@@ -75,7 +75,7 @@ fn apart_in(a: &Trajectory, b: &Trajectory, unit: impl Fn(&str) -> bool) -> (f64
     worst
 }
 
-/// A tree of five bodies with hinges, a slide and a weld, springs and dampers; all numbers drawn around the usual ones.
+/// A tree of five bodies with hinges, a slide and a weld, springs and dampers; all numbers vary randomly about usual ones.
 fn tree(r: &mut Random) -> Model {
     let mut x = |value: f64| value * (1.0 + 0.2 * r.number());
     parse(&format!(
@@ -157,7 +157,7 @@ fn a_lane_has_the_same_bits_among_any_others() {
     let mut r = source(seed(3));
     let models = drawn(2 * LANES + 3, &mut r, tree);
     for (integrator, step, tol) in [("rk4", Some(1e-2), None), ("dopri5", None, Some(1e-6)), ("dop853", None, Some(1e-8))] {
-        // Ends differ, so that lanes are left and taken at different times.
+        // The runs have different ends, so that lanes are freed and filled at different times.
         let study = |m: &Model| grcr(m, integrator, step, tol, (1.0 + m.bodies[1].mass.fract()).min(1.6));
         let (ended, all) = together(&models, study);
         well(&ended);
@@ -176,7 +176,7 @@ fn fourbar_file() -> Variations {
     Variations::new(&loaded, None, &[], false).unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// Four-bars whose crank turns all the way round.
+/// Four-bars with a fully rotating crank.
 fn fourbars(n: usize, r: &mut Random) -> Vec<Model> {
     let file = fourbar_file();
     let mut draw = || {
@@ -218,7 +218,7 @@ fn driven_and_free_loops_move_as_alone() {
         let (d, name) = apart(&alone(m, &study(m)), run);
         assert!(d < 1e-9, "{name} by {d:e}");
     }
-    // The same linkages without their motor swing under their weight.
+    // The same linkages without their motor swing under gravity.
     let free: Vec<Model> = driven
         .into_iter()
         .map(|mut m| {
@@ -247,7 +247,7 @@ fn shipped_mechanisms_that_a_batch_takes_move_as_alone() {
     for name in fourbar_testing::common::shipped() {
         let m = model(&name);
         let of = Study::of(&m);
-        // Very stiff dampers make rates of the last digits of positions.
+        // With very stiff dampers the last digits of positions affect the rates.
         if name == "a05_flyball_governor" {
             continue;
         }
@@ -262,7 +262,7 @@ fn shipped_mechanisms_that_a_batch_takes_move_as_alone() {
             continue;
         }
         taken += 1;
-        // Steps are chosen: accelerations and loads follow less closely.
+        // With adaptive steps, accelerations and loads agree less closely.
         let moved = |unit: &str| ["m", "rad", "m/s", "rad/s"].contains(&unit);
         let (d, column) = apart_in(&alone(&m, &study), &runs[0], moved);
         assert!(d < 1e-6, "{name}: {column} by {d:e}");
@@ -273,7 +273,7 @@ fn shipped_mechanisms_that_a_batch_takes_move_as_alone() {
 #[test]
 fn lanes_that_cannot_go_on_fall_out_and_leave_the_others_alone() {
     let file = fourbar_file();
-    // The third cannot turn round, the fifth cannot be closed.
+    // The crank of the third cannot rotate fully, the fifth cannot be closed.
     let at = |crank: f64, rocker: f64| file.model(&[("crank_length", crank), ("rocker_length", rocker)]).ok();
     let models: Vec<Model> = [(0.08, 0.16), (0.07, 0.17), (0.13, 0.12), (0.06, 0.15)].iter().filter_map(|x| at(x.0, x.1)).collect();
     assert_eq!(models.len(), 4);
@@ -323,7 +323,7 @@ fn a_batch_stops_when_it_is_told_to() {
     assert!(few.iter().all(|f| f.0 == 5));
 }
 
-/// A smooth pulse that finds everything at rest is met in a batch as it is alone: the speed behind it is that of its impulse.
+/// A smooth pulse on a mechanism at rest is resolved in a batch as in a separate run: the speed after it is that of its impulse.
 #[test]
 fn pulses_that_find_everything_at_rest_are_met() {
     let mut r = source(seed(20_261_118));

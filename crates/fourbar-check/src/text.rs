@@ -3,7 +3,7 @@
 /// Widest line.
 pub const WIDTH: usize = 100;
 
-/// Words broken into lines of at most [`WIDTH`], all but the first indented.
+/// Words wrapped into lines of at most [`WIDTH`] characters, all but the first indented.
 pub fn wrapped(text: &str, first: usize, indent: usize) -> String {
     let mut out = String::new();
     let mut column = first;
@@ -32,7 +32,7 @@ pub struct Facts {
 }
 
 impl Facts {
-    /// Labels of at most `margin` characters.
+    /// An empty list with labels of at most `margin` characters.
     pub fn new(margin: usize) -> Self {
         Self { margin, text: String::new() }
     }
@@ -63,7 +63,7 @@ pub fn joined(parts: &[String]) -> String {
     }
 }
 
-/// Rows of words under a header, columns aligned; numbers to the right.
+/// Rows of words under a header, columns aligned; those in `right` to the right.
 pub fn table(header: &[&str], rows: &[Vec<String>], right: &[usize]) -> String {
     let mut widths: Vec<usize> = header.iter().map(|h| h.chars().count()).collect();
     for row in rows {

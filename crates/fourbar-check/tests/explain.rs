@@ -1,4 +1,4 @@
-//! What `check` explains, against closed forms and against trying it.
+//! The explanations of `check`, compared with closed forms and with trials.
 
 use fourbar::analysis::assembly::assemble;
 use fourbar::analysis::rank::mobility;
@@ -55,10 +55,10 @@ fn dead_points_of_a_slider_are_the_stretched_and_the_folded_pose() {
     let mut found: Vec<f64> = s.events.iter().map(|e| e.value + 0.03_f64.sqrt()).collect();
     found.sort_by(f64::total_cmp);
     assert_eq!(found.len(), 2, "{found:?}");
-    // The pose is the root of a rate; the value is stationary there, so it is good to rounding of the constraints.
+    // The pose is the root of a rate; the value is stationary there, so that its error is rounding of the constraints.
     assert!((found[0] - 0.1).abs() < 1e-10 && (found[1] - 0.3).abs() < 1e-10, "{found:?}");
     assert!(s.events.iter().all(|e| e.kind == Kind::DeadPoint && e.names == ["pull", "guide"] && e.mobility == 1));
-    // The crank is drawn upright: it lies to the right and to the left there, and one way to them is forwards, the other back.
+    // The crank is drawn upright: it lies to the right and to the left at these poses, reached forwards and backwards.
     for e in &s.events {
         let side = if e.value > 0.0 { 0.05 } else { -0.05 };
         assert!((e.q[1].r.x - side).abs() < 1e-9 && e.q[1].r.y.abs() < 1e-9, "{}", e.q[1].r);
@@ -90,7 +90,7 @@ fn a_planar_loop_carries_three_loads_too_often_and_the_proposed_joints_cure_it()
     assert_eq!(s.directions, ["force along z", "torques about x and y"]);
     let [cure] = e.cures.as_slice() else { panic!("one cure") };
     assert_eq!((cure.removes, e.uncured), (3, 0));
-    // Exchange the joints in the file itself: nothing is redundant, and it moves as before.
+    // Exchange the joints in the file itself: nothing is redundant, and the motion is the same.
     let mut changed = text("fourbar");
     for x in &cure.exchange {
         let line = changed.lines().find(|l| l.trim_start().starts_with(&format!("{}: {{type:", x.joint))).expect("its line").to_string();
@@ -104,7 +104,7 @@ fn a_planar_loop_carries_three_loads_too_often_and_the_proposed_joints_cure_it()
     for column in ["coupler.r.x", "coupler.r.y", "rocker.p.0", "motor.effort"] {
         let (x, y) = (a.column(column).expect("there"), b.column(column).expect("there"));
         let worst = x.iter().zip(y).fold(0.0_f64, |w, (x, y)| w.max((x - y).abs()));
-        // Both are kinematics: equal to the tolerance of its Newton iteration.
+        // Both are kinematics: equal to the tolerance of the Newton iteration.
         assert!(worst < 1e-9, "{column}: {worst:.1e}");
     }
 }
@@ -115,7 +115,7 @@ fn spatial_loops_are_explained_as_well() {
     let e = explained(&model("a04_bricard"));
     assert_eq!(e.sets[0].directions, ["force along (0.5774, 0.5774, 0.5774)"]);
     assert_eq!((e.cures.len(), e.uncured), (1, 0));
-    // Sarrus: the two hinged pairs both keep the lid from turning about the vertical.
+    // Sarrus: both hinged pairs prevent rotation of the lid about the vertical.
     let e = explained(&model("sarrus"));
     assert_eq!(e.sets[0].directions, ["torque about z"]);
     assert_eq!((e.cures.len(), e.uncured), (1, 0), "{:?}", e.cures);
@@ -147,7 +147,7 @@ fn branches_of_the_ladder_cross_where_it_lies_flat() {
 
 #[test]
 fn a_set_that_is_redundant_only_at_the_start_is_told_apart() {
-    // A parallelogram drawn flat: three rows too many always, one more at this pose.
+    // A parallelogram drawn flat: three surplus rows always, one more at this pose.
     let flat = parse(
         "
 fourbar: 1
@@ -183,7 +183,7 @@ joints:
     );
     let e = explained(&welded);
     let Agreement::Conflicting { gap } = e.sets[0].agreement else { panic!("{:?}", e.sets) };
-    // The self-stress of two equal and opposite forces has the gap as its work, up to how it is normalised.
+    // The work of the self-stress of two equal and opposite forces is the gap, up to normalisation.
     assert!(gap > 0.004 && gap < 0.02, "{gap}");
     assert_eq!(e.sets[0].names, ["one", "two"]);
     // Crank upright: the slider moves by -0.1 m/s, not by 0.2.
@@ -210,7 +210,7 @@ fn the_other_mode_of_a_four_bar_is_its_mirror_image_and_reached_only_without_a_f
     let mirrored = a + 2.0 * along * along.dot(&(drawn - a)) - (drawn - a);
     // Assembly closes to 1e-13 of the extent; "nearest" may stop a little before.
     assert!((b - mirrored).norm() < 1e-8, "{b} {mirrored}");
-    // With a longer crank nothing goes round, and the motion leads from one mode into the other.
+    // With a longer crank no body makes a full turn, and the motion leads from one mode into the other.
     let rocking = explained(&with("fourbar", &[("crank_length", "150 mm"), ("coupler_length", "120 mm")]));
     assert!(rocking.sweeps[0].ranges.iter().all(|r| !r.full_turn));
     assert_eq!(rocking.modes.iter().map(|m| m.reachable).collect::<Vec<_>>(), [Some(true), Some(true)]);
@@ -261,7 +261,7 @@ fn elimination_gives_the_rank_and_the_motions_that_singular_values_give() {
         let q = assembled.configuration.q;
         let set = ConstraintSet::new(model.all_constraints(), |_| false);
         let whole = rank(&model, &set, &q);
-        // Near a singular pose the two may draw the line elsewhere.
+        // Near a singular pose the two may decide the rank differently.
         if whole.smallest.is_none_or(|s| s < 1e-5) {
             continue;
         }
@@ -296,7 +296,7 @@ fn long(n: usize, closed: bool) -> Model {
     parse(&text)
 }
 
-/// Cost is counted, not timed: eight times the bodies may cost nine times as much.
+/// Operations are counted, not timed: eight times the bodies may cost nine times as much.
 #[test]
 fn the_rank_of_chains_and_rings_of_thousands_costs_as_much_per_body_as_that_of_short_ones() {
     use fourbar::analysis::eliminate::eliminate;
@@ -308,7 +308,7 @@ fn the_rank_of_chains_and_rings_of_thousands_costs_as_much_per_body_as_that_of_s
             let set = ConstraintSet::new(model.all_constraints(), |_| false);
             let found = eliminate(&model, &set, &Configuration::start(&model).q, 40);
             work.push(found.work as f64);
-            // The stretched ring: both ends in line, so one free motion more than a bent one has.
+            // The stretched ring: both ends in line, so that it has one more free motion than a bent one.
             let free = if closed { n - 1 } else { n };
             assert_eq!((6 * n - found.rank, found.motions.is_none()), (free, true), "closed: {closed}, {n} bodies");
         }
@@ -351,7 +351,7 @@ fn lattice(side: usize) -> Model {
     parse(&format!("fourbar: 1\nbodies:\n{bodies}joints:\n{joints}"))
 }
 
-/// Cost is counted: sixteen times the bodies of a mesh may cost a hundred times as much, far from the third power. Rows out of the
+/// Operations are counted: sixteen times the bodies of a mesh may cost a hundred times as much, far below the third power. Rows out of the
 /// plane, three of five, are redundant in every cell and must not take part.
 #[test]
 fn the_rank_of_meshes_grows_no_faster_than_the_cuts_through_them() {
@@ -362,7 +362,7 @@ fn the_rank_of_meshes_grows_no_faster_than_the_cuts_through_them() {
         let model = lattice(side);
         let set = ConstraintSet::new(model.all_constraints(), |_| false);
         let found = eliminate(&model, &set, &Configuration::start(&model).q, 0);
-        // Every row of cells shears alone.
+        // Every row of cells can shear independently.
         assert_eq!(6 * model.moving() - found.rank, side, "{side} cells along an edge");
         work.push(found.work as f64 / model.moving() as f64);
     }

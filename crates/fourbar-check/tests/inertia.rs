@@ -25,7 +25,7 @@ fn checked(text: &str, folder: Option<&std::path::Path>) -> (Value, String) {
         None => parse(text),
     };
     let found = examine(&model, &[]);
-    // Lines may be broken anywhere.
+    // Lines may be wrapped anywhere.
     let text = words(&model, &found, true).split_whitespace().collect::<Vec<_>>().join(" ");
     (fields(&model, &found)["inertia"][0].clone(), text)
 }
@@ -34,7 +34,7 @@ fn vector(v: &Value) -> Vector3<f64> {
     Vector3::from_fn(|k, _| v[k].as_f64().expect("a number"))
 }
 
-/// The tensor that reported moments and axes belong to; the axes are right-handed.
+/// The tensor with the reported moments and axes; the axes are right-handed.
 fn tensor(v: &Value) -> Matrix3<f64> {
     let axes = Matrix3::from_columns(&[0, 1, 2].map(|k| vector(&v["principal_axes"][k])));
     assert!((axes.determinant() - 1.0).abs() < 1e-12, "{axes}");
@@ -62,7 +62,7 @@ fn principal_axes_make_drawn_tensors_again() {
     }
 }
 
-/// A box of known sizes, drawn in a turned frame, as a mesh: its principal axes are its edges.
+/// A box of known size, drawn in a rotated frame, as a mesh: its principal axes are its edges.
 #[test]
 fn the_principal_frame_of_a_mesh_is_reported() {
     let folder = std::env::temp_dir().join(format!("fourbar-inertia-{}", std::process::id()));

@@ -1,7 +1,7 @@
-//! Verification on what deceived it once, and on random mechanisms of every family.
+//! Verification of cases that were once judged wrongly, and of random mechanisms of every family.
 //!
-//! `FOURBAR_VERIFY` is the number of random mechanisms, `FOURBAR_SEED` the first seed; `cargo xtask study verify` sets both and
-//! takes all formulations instead of one of each family. A mechanism that is not agreed upon is saved as a model file.
+//! `FOURBAR_VERIFY` is the number of random mechanisms, `FOURBAR_SEED` the first seed; `cargo xtask study verify` sets both and uses all
+//! formulations instead of one of each family. A mechanism without agreement is saved as a model file.
 
 use fourbar_check::verify::{Settings, Verification, Word, verify};
 use fourbar_io::write_model;
@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Random mechanisms of a short run: one of each family.
+/// Number of random mechanisms in a short run: one of each family.
 const FEW: u64 = 29;
 /// One formulation of each family.
 const ONE_OF_EACH: [&str; 5] = ["ra", "se3", "dca", "grcr", "natural"];
@@ -63,28 +63,28 @@ fn rolling_wheels_agree_and_keep_the_laws() {
 
 #[test]
 fn a_wrong_reaction_is_blamed_on_the_one_that_has_it() {
-    // A loop so badly conditioned that reactions of single formulations were off by 4e-4 N of 700.
+    // A loop so ill-conditioned that reactions of some formulations had errors of 4e-4 N in 700.
     let v = found("verify_ra_reaction_ruur", all);
     let blamed: Vec<&str> = v.verdict.outliers.iter().map(|o| o.formulation).collect();
     assert!(blamed.is_empty() || blamed == ["dca"], "{:?}", v.verdict.words);
 }
 
-/// Pivots in the metric of the masses are small where a light body is between heavy ones; its rows were taken for redundant ones, and the
-/// explicit absolute formulations were off by 4e-4 m at any tolerance.
+/// Pivots in the mass metric are small where a light body is between heavy ones; its rows were treated as redundant, and the explicit
+/// absolute formulations had errors of 4e-4 m at any tolerance.
 #[test]
 fn a_light_body_in_a_loop_is_no_redundancy() {
     let v = found("light_body_in_a_loop", |s| s.formulations = ["se3", "so3xr3", "lie", "dca", "natural"].map(String::from).to_vec());
     assert_eq!((v.verdict.word, v.verdict.witnesses.len()), (Word::Agreed, 5), "{:?}", v.verdict.words);
 }
 
-/// Planets hold each other by their teeth: a self-stress that no bearing feels.
+/// The gear teeth of planets can carry a self-stress that no bearing reacts to.
 #[test]
 fn a_self_stress_of_gears_alone_leaves_the_reactions_as_they_are() {
     let v = found("planets_redundant_oblique", all);
     assert_eq!((v.verdict.word, v.verdict.witnesses.len()), (Word::Agreed, 9), "{:?}", v.verdict.words);
 }
 
-/// Equal parallel legs close at a double root, which no assembly finds to more than half the digits.
+/// Equal parallel legs close at a double root, which assembly finds only to half the digits.
 #[test]
 fn a_start_at_a_double_root_is_no_contradiction() {
     let model = mechanism(222).build().unwrap_or_else(|e| panic!("{e:?}"));
@@ -101,7 +101,7 @@ fn friction_on_loads_that_are_not_unique_leaves_the_motion_open() {
     for w in &v.verdict.words {
         assert!(w.starts_with(|c: char| c.is_uppercase() || c.is_ascii_digit() || c == '`'), "no subject: {w}");
     }
-    // Each has its own share of the loads, but the reactions that it reports are those that its friction has felt.
+    // Each formulation has a different distribution of the loads, but reports the reactions that its friction used.
     assert!(!v.verdict.words.iter().any(|w| w.contains("Newton's and Euler's")), "{:?}", v.verdict.words);
 }
 
@@ -136,7 +136,7 @@ fn events_are_met_in_the_same_order_at_the_same_times() {
     }
 }
 
-/// A stop a little before the end of the swing is hit or not, as rounding has it.
+/// A stop a little before the end of the swing is hit or not, depending on rounding.
 #[test]
 fn a_grazing_impact_is_reported_as_such() {
     let v = arm_with_stop(0.5 - 1e-7);

@@ -108,7 +108,7 @@ fn main() -> Result<(), Error> {
     Ok(())
 }
 
-/// Where the time of a step goes.
+/// Distribution of the time of a step.
 fn split(form: &Form) -> Result<(), Error> {
     let mut options = (form.options)(1e-10);
     options.profile = true;
@@ -138,7 +138,7 @@ fn split(form: &Form) -> Result<(), Error> {
     Ok(())
 }
 
-/// To 0.3 s, a hundred turns: time, and the balance of energy against the work of the motor.
+/// To 0.3 s, a hundred turns: time, and the balance of energy and work of the motor.
 fn hundred_turns(form: &Form) -> Result<(), Error> {
     println!("  to 0.3 s (1e-12 is what Options::strict(1e-9) asks for):");
     for tol in [1e-9, 1e-10, 1e-11, 1e-12] {

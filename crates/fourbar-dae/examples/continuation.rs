@@ -1,5 +1,5 @@
-//! Continuation by arc length: the curve of solutions of Bratu's problem u'' + mu exp(u) = 0, u(0) = u(1) = 0, followed
-//! around its fold. The parameter is a variable like the others; time is the length of the curve.
+//! Arc-length continuation: the solution curve of Bratu's problem u'' + mu exp(u) = 0, u(0) = u(1) = 0, followed around its fold. The
+//! parameter is a variable like the others; time is the length of the curve.
 
 use fourbar_dae::{Direction, Equations, Integrator, Options, Problem, Scalar, diff};
 use std::sync::Arc;

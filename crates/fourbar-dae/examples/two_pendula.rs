@@ -18,7 +18,7 @@ fn main() -> Result<(), fourbar_dae::Error> {
     let names = ["x1", "y1", "tension", "x2", "y2", "mu"];
     let problem = Arc::new(Problem::record(&names, pendula)?);
     println!("{}", problem.structure());
-    // Four values are free; everything else, up to third derivatives of x1 and y1, follows from them.
+    // Four values are given; all others, up to third derivatives of x1 and y1, follow from them.
     let start = problem.start(0.0).hold("x1", 0, 1.0).hold("y1", 1, 0.0).hold("x2", 0, 0.8).guess("y2", 0, 0.5).hold("x2", 1, 0.0);
     let mut run = Integrator::new(&problem, &start.solve()?, Options::new(1e-12))?;
     run.run_to(10.0)?;

@@ -1,9 +1,9 @@
-//! Saving an integration as plain numbers, and continuing it to the bit.
+//! Saving an integration as plain numbers, and resuming it with identical bits.
 
 use crate::Error;
 use crate::integrate::Integrator;
 
-/// Takes numbers from a saved list.
+/// Reads numbers from a saved list.
 struct Reader<'a>(std::slice::Iter<'a, f64>);
 
 impl Reader<'_> {
@@ -27,7 +27,7 @@ fn flag(x: bool) -> f64 {
 }
 
 impl Integrator {
-    /// Everything needed to continue, dense output of the last step included. Numbers must be kept to the bit.
+    /// Everything needed to resume, including dense output of the last step. Numbers must be preserved to the bit.
     pub fn save(&self) -> Vec<f64> {
         let e = &self.engine;
         let b = &self.before;
@@ -50,7 +50,7 @@ impl Integrator {
         out
     }
 
-    /// Continues from what [`save`](Self::save) gave, on an integrator made with the same problem and options.
+    /// Resumes from the result of [`save`](Self::save), on an integrator created with the same problem and options.
     pub fn restore(&mut self, saved: &[f64]) -> Result<(), Error> {
         let mut r = Reader(saved.iter());
         let e = &self.engine;
@@ -93,7 +93,7 @@ impl Integrator {
             f.set_pivots(rows.into_iter().map(|row| row as u32).collect());
         }
         if self.h != 0.0 {
-            // The series of the last step, from the values it started with; they satisfied the constraints already.
+            // Recompute the series of the last step from its initial values, which already satisfied the constraints.
             self.engine.order = order;
             self.engine.state.copy_from_slice(&self.before.state);
             self.engine.taylor.side.copy_from_slice(&self.before.side);

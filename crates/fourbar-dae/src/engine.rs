@@ -18,7 +18,7 @@ use fourbar_math::factor::{self, Factor};
 use project::Projection;
 use std::sync::Arc;
 
-/// A tight row whose value is used beyond its stage.
+/// A tight row whose value is needed after its stage.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Spread {
     pub number: u32,
@@ -33,12 +33,12 @@ pub(crate) struct Engine {
     pub problem: Arc<Problem>,
     pub plan: Arc<Plan>,
     pub taylor: Taylor,
-    /// Last stage, and the largest there is room for.
+    /// Last stage, and the largest one for which there is storage.
     pub order: usize,
     pub max_order: usize,
     /// Carried values: Taylor coefficient s (not scaled) of variable j at `j * (d_max + 1) + s`, for s <= d_j.
     pub state: Vec<f64>,
-    /// Size of each variable, the unit in which its errors are measured.
+    /// Size of each variable, the unit of its error.
     pub weight: Vec<f64>,
     /// Largest values of events and switching expressions so far.
     pub event_size: Vec<f64>,
@@ -56,13 +56,13 @@ pub(crate) struct Engine {
     /// (k + r)!/k! at `(k + d_max) * (d_max + 1) + r`, without the division where k < 0.
     factorials: Vec<f64>,
     powers: Vec<f64>,
-    /// Offsets, beside the data they are used with.
+    /// Copies of the offsets, stored with the data they are used with.
     c: Vec<usize>,
     d: Vec<usize>,
-    /// Row of each equation, and places of each variable.
+    /// Row of each equation, and storage of each variable.
     pub equation_row: Vec<u32>,
     pub variable_target: Vec<Target>,
-    /// `unit(k, r)` of the stage in hand.
+    /// `unit(k, r)` of the current stage.
     units: Vec<f64>,
     pub profile: Profile,
     /// Largest correction by projection in the last expansion: size, variable, order of the derivative.
@@ -106,7 +106,7 @@ impl Engine {
                 factorials[row * width + r] = (k.max(0) + 1..=k + r as i64).map(|x| x as f64).product();
             }
         }
-        // Variables come without edges and are set apart.
+        // Variables have no edges and are treated separately.
         let kept = plan.tight.iter().enumerate().filter(|(_, t)| t.kept && t.edges.0 != t.edges.1);
         let spreads = kept.map(|(n, t)| Spread { number: n as u32, edges: t.edges, r: t.r, to: taylor.targets[t.row as usize] }).collect();
         let factor = jacobian_factor(&problem, &plan, dense_limit);
@@ -159,7 +159,7 @@ impl Engine {
         std::iter::once(&self.factor).chain(self.projections.iter().map(|p| &p.factor))
     }
 
-    /// The same, to be changed.
+    /// The same, mutable.
     pub fn factors_mut(&mut self) -> impl Iterator<Item = &mut Factor> {
         std::iter::once(&mut self.factor).chain(self.projections.iter_mut().map(|p| &mut p.factor))
     }
@@ -169,7 +169,7 @@ impl Engine {
         self.factor.fill()
     }
 
-    /// Takes over the values of a state.
+    /// Sets the carried values from a state.
     pub fn enter(&mut self, state: &State) {
         let width = self.width();
         for j in 0..self.weight.len() {
@@ -195,7 +195,7 @@ impl Engine {
         state
     }
 
-    /// Takes the leading derivatives of the present expansion over into the carried values.
+    /// Copies the leading derivatives of the current expansion into the carried values.
     pub fn take_leading(&mut self) {
         let width = self.width();
         for j in 0..self.weight.len() {
@@ -280,7 +280,7 @@ impl Engine {
                     Partial::Side(kink, side) => f64::from(t.side[kink as usize] == side),
                 };
                 self.partial[e] = p;
-                // A branch not taken may hold anything.
+                // The branch not taken may contain any value, even NaN.
                 if p == 0.0 {
                     continue;
                 }
@@ -295,8 +295,8 @@ impl Engine {
         }
     }
 
-    /// Expands about (t, carried values) with the given time scale. `project` moves the carried values onto the
-    /// constraints first; otherwise they are taken as they are.
+    /// Expands about (t, carried values) with the given time scale. With `project` the carried values are first moved onto the constraints;
+    /// otherwise they are used unchanged.
     pub fn expand(&mut self, t: f64, scale: f64, project: bool) -> Result<(), Error> {
         self.place(t, scale);
         self.moved = (0.0, 0, 0);
@@ -366,14 +366,14 @@ impl Engine {
         for (j, &t) in self.plan.tight_variable.iter().enumerate() {
             let y = self.unknown[j];
             self.change[t as usize] = y;
-            // Division: a rounded reciprocal would bias every coefficient of this order the same way, for ever.
+            // Division: a rounded reciprocal would bias every coefficient of this order in the same way at every step.
             self.taylor.put(self.variable_target[j], k + self.d[j], y / self.units[self.d[j]]);
         }
         for row in &self.spreads {
             let mut y = 0.0;
             for e in row.edges.0 as usize..row.edges.1 as usize {
                 let p = self.partial[e];
-                // A branch not taken may hold anything.
+                // The branch not taken may contain any value, even NaN.
                 if p != 0.0 {
                     y += p * self.change[self.sources[e] as usize];
                 }
@@ -402,7 +402,7 @@ impl Engine {
                 let change = self.correct(j, 0, right[j]);
                 let value = self.state[j * self.width() + self.d(j)] * self.powers[self.d(j)];
                 let relative = change.abs() / self.weight[j].max(value.abs());
-                // Written so that a NaN is kept.
+                // Written so that a NaN is propagated.
                 size = if relative <= size { size } else { relative };
             }
             self.unknown = right;
@@ -441,7 +441,7 @@ impl Engine {
         &self.taylor.coefficients(row)[..=self.order + self.d(j)]
     }
 
-    /// Coefficients of output, event or switching expression `e`; empty if nothing is known of it.
+    /// Coefficients of output, event or switching expression `e`; empty if none is determined.
     pub fn extra(&self, e: usize) -> &[f64] {
         let row = self.problem.program.extras[e] as usize;
         let known = (self.order as i32 + self.plan.need[row] + 1).max(0) as usize;
@@ -449,7 +449,7 @@ impl Engine {
         &all[..known.min(all.len())]
     }
 
-    /// Estimate of the reciprocal condition of the scaled Jacobian from solutions with a few uneven right-hand sides.
+    /// Estimate of the reciprocal condition of the scaled Jacobian from solutions with a few irregular right-hand sides.
     pub fn condition(&mut self) -> f64 {
         let (row, column) = crate::singular::scaling(&self.plan.jacobian, &self.jacobian, self.weight.len());
         let n = row.len();

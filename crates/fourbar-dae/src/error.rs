@@ -1,15 +1,15 @@
-//! What can go wrong, said with the names the user gave to equations and variables.
+//! Errors, reported with the user's names of equations and variables.
 
 use std::fmt;
 
-/// Everything the crate can report. Equations, variables and events appear by name, never by number.
+/// All errors of the crate. Equations, variables and events appear by name, never by number.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Error {
     /// Two variables, equations, outputs or events carry the same name.
     DuplicateName(String),
-    /// A name that was never declared.
+    /// A name that was not declared.
     UnknownName(String),
-    /// There are no variables at all.
+    /// There are no variables.
     Empty,
     /// The number of equations differs from the number of variables.
     NotSquare {
@@ -18,33 +18,33 @@ pub enum Error {
         /// Number of variables declared.
         variables: usize,
     },
-    /// After folding constants nothing variable is left in an equation.
+    /// After constant folding an equation contains no variable.
     ConstantEquation {
         /// The equation.
         equation: String,
         /// Its constant left-hand side.
         value: f64,
     },
-    /// An expression holds a number that is not finite, such as a division by zero.
+    /// An expression contains a number that is not finite, such as a division by zero.
     NonFiniteConstant {
-        /// Equation, output or event that holds it.
+        /// Equation, output or event that contains it.
         place: String,
     },
     /// A variable occurs in no equation.
     UnusedVariable(String),
     /// A Lagrangian or Hamiltonian contains a `diff` of something other than a coordinate.
     DiffInEnergy {
-        /// Where: Lagrangian, constraint, dissipation...
+        /// Context: Lagrangian, constraint, dissipation...
         place: String,
     },
-    /// No highest-value transversal exists: these equations touch only these variables, one too few.
+    /// No highest-value transversal exists: these equations contain only these variables, one too few.
     StructurallySingular {
         /// Equations of the deficient set.
         equations: Vec<String>,
         /// The variables they share.
         variables: Vec<String>,
     },
-    /// The system Jacobian is singular although the structure is sound.
+    /// The system Jacobian is singular although the structure is regular.
     SingularJacobian {
         /// Time of the point.
         t: f64,
@@ -54,25 +54,25 @@ pub enum Error {
         variables: Vec<String>,
         /// Estimated reciprocal condition number after scaling.
         rcond: f64,
-        /// True if only constraints of the hidden kind take part: a redundant constraint.
+        /// Whether only hidden constraints are involved: a redundant constraint.
         redundant: bool,
-        /// True if a consistent point nearby is regular: a singular configuration, not a fault of the equations.
+        /// Whether a consistent point nearby is regular: a singular configuration, not an error in the equations.
         isolated: bool,
     },
     /// The values given to an integrator are far from consistent.
     NotConsistent {
         /// Time of the start.
         t: f64,
-        /// Variable that projection would move most, and the order of the derivative.
+        /// Variable that projection would move most.
         variable: String,
         /// The derivative's order.
         order: usize,
-        /// By how much, in units of the variable's size.
+        /// Size of the correction, in units of the variable's size.
         moved: f64,
     },
-    /// A start could not be made consistent.
+    /// A start cannot be made consistent.
     Inconsistent {
-        /// Equations that stay unsatisfied, with the order of differentiation and the residual.
+        /// Equations that remain unsatisfied, with the order of differentiation and the residual.
         resisting: Vec<(String, usize, f64)>,
         /// Attempts made before giving up.
         attempts: usize,
@@ -109,18 +109,18 @@ pub enum Error {
         /// The limit.
         limit: usize,
     },
-    /// A kink is crossed back at once: the motion slides along the switching surface.
+    /// A kink is crossed back immediately: the motion slides along the switching surface.
     Sliding {
         /// Time of the kink.
         t: f64,
         /// Name of the switching expression.
         kink: String,
     },
-    /// An option lies outside its range.
+    /// An option outside its range.
     BadOption {
         /// Name of the option.
         option: &'static str,
-        /// What it may be.
+        /// Its allowed range.
         allowed: &'static str,
     },
     /// A time outside the interval covered by the dense output.
@@ -132,7 +132,7 @@ pub enum Error {
         /// End of the interval.
         to: f64,
     },
-    /// Something is requested that has no Taylor series.
+    /// A requested operation has no Taylor series.
     NoSeries(&'static str),
 }
 

@@ -39,7 +39,7 @@ pub struct Work {
     pub steps: usize,
     /// Expansions computed, including the search for the first step and repetitions.
     pub expansions: usize,
-    /// Steps taken back because the next expansion failed.
+    /// Steps undone because the next expansion failed.
     pub retries: usize,
     /// Kinks passed.
     pub kinks: usize,
@@ -51,15 +51,15 @@ pub struct Integrator {
     pub(crate) engine: Engine,
     options: Options,
     binomials: Vec<f64>,
-    /// Do algebraic variables count in the step size? Only where nothing else does.
+    /// Whether algebraic variables count in the step size: only if there are no others.
     all: bool,
-    /// Variables of fixed size.
+    /// Variables with a fixed size.
     fixed: Vec<bool>,
     pub(crate) t: f64,
     /// Start of the last step and its size.
     pub(crate) from: f64,
     pub(crate) h: f64,
-    /// Rounding errors of the carried values, to be added later.
+    /// Rounding errors of the carried values, added in the next step (compensated summation).
     pub(crate) carry: Vec<f64>,
     pub(crate) before: Backup,
     finder: RootFinder,
@@ -75,11 +75,11 @@ pub struct Integrator {
     pub(crate) started: bool,
     /// Largest correction of the start by projection.
     first_move: (f64, usize, usize),
-    /// A branch that was not taken may have left values behind that are not finite.
+    /// Set if a branch not taken may have left non-finite values in storage.
     pub(crate) stale: bool,
 }
 
-/// What is needed to take a step back.
+/// Data needed to undo a step.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Backup {
     pub t: f64,
@@ -94,11 +94,11 @@ pub(crate) struct Backup {
 }
 
 impl Integrator {
-    /// Starts at `state`, which must be consistent (see [`Problem::start`]) up to what projection can mend.
+    /// Starts at `state`, which must be consistent (see [`Problem::start`]) up to errors that projection can correct.
     pub fn new(problem: &Arc<Problem>, state: &State, options: Options) -> Result<Self, Error> {
         options.check()?;
         let order = options.order.unwrap_or_else(|| default_order(options.rel));
-        // Room for the orders that may be tried.
+        // Storage for the orders that may be tried.
         let largest = if options.variable_order { (order + order / 2).min(60) } else { order };
         let mut engine = Engine::new(Arc::clone(problem), largest, options.dense_limit, options.profile);
         engine.order = order;
@@ -183,20 +183,20 @@ impl Integrator {
     pub fn limited_by(&self) -> &str {
         &self.engine.problem.variables[self.limited_by]
     }
-    /// Largest correction that projection made at the start of the last step, in units of the variables' sizes.
+    /// Largest correction by projection at the start of the last step, in units of the variables' sizes.
     pub fn correction(&self) -> f64 {
         self.engine.moved.0
     }
-    /// Changes the relative tolerance of the steps to come, within the bounds of [`Options::rel`]; the order stays.
+    /// Changes the relative tolerance of the following steps, within the bounds of [`Options::rel`]; the order is unchanged.
     pub fn set_tolerance(&mut self, rel: f64) {
         self.options.rel = rel.clamp(1e-16, 0.1);
     }
-    /// Ratio of smallest pivot to largest entry met in the last factorisation: small near singular configurations.
+    /// Ratio of smallest pivot to largest entry in the last factorisation: small near singular configurations.
     pub fn pivot_ratio(&self) -> f64 {
         self.engine.pivot
     }
 
-    /// Integrates to `t_end`, or to the first terminal event. Earlier than the current time: backwards.
+    /// Integrates to `t_end`, or to the first terminal event; backwards if `t_end` is earlier than the current time.
     pub fn run_to(&mut self, t_end: f64) -> Result<Stop, Error> {
         self.run(t_end, |_| {})
     }
@@ -219,13 +219,13 @@ impl Integrator {
         Err(Error::TooManySteps { t: self.t, limit: self.options.max_steps })
     }
 
-    /// One step towards `t_end`, not beyond. Returns the terminal event that cut it, if any.
+    /// One step towards `t_end`, not beyond it. Returns the terminal event that shortened it, if any.
     pub fn step(&mut self, t_end: f64) -> Result<Option<Event>, Error> {
         self.step_within(t_end, |_| f64::INFINITY)
     }
 
-    /// Like [`step`](Self::step), no longer than `most` says once the expansion is there: for what is computed from the series but is
-    /// no variable, integrals of products for one, and has to be resolved too.
+    /// Like [`step`](Self::step), but no longer than `most` allows, evaluated after the expansion: for quantities computed from the series
+    /// that are not variables, such as integrals of products, which must be resolved too.
     pub fn step_within(&mut self, t_end: f64, most: impl FnOnce(&Self) -> f64) -> Result<Option<Event>, Error> {
         if !t_end.is_finite() {
             return Err(Error::BadOption { option: "t_end", allowed: "finite" });
@@ -236,7 +236,7 @@ impl Integrator {
         let forward = (t_end - self.t).signum();
         let theta = if self.started && self.h * forward > 0.0 { self.expand_or_back(t_end)? } else { self.first_expansion(t_end)? };
         let scale = self.engine.taylor.scale;
-        // Never beyond the end, and onto it if it is near.
+        // Never beyond the end, and exactly onto it if it is near.
         let mut h = theta.min(most(self) / scale.abs()) * scale;
         let left = t_end - self.t;
         if h.abs() >= left.abs() * (1.0 - 1e-10) {
@@ -272,9 +272,9 @@ impl Integrator {
         Ok(terminal)
     }
 
-    /// Expands at the current point with the previous step as scale; goes back a little if that fails.
+    /// Expands at the current point with the previous step as scale; if that fails, shortens the previous step.
     fn expand_or_back(&mut self, t_end: f64) -> Result<f64, Error> {
-        // Landing points inside the previous step that are tried instead of its end.
+        // Fractions of the previous step that are tried as its new end.
         const LANDINGS: [f64; 6] = [0.8, 0.6, 0.9, 0.5, 0.7, 0.3];
         let mut failure = None;
         for attempt in 0..=LANDINGS.len() {
@@ -351,11 +351,11 @@ impl Integrator {
         Ok(theta.min(10.0 * previous).min(self.options.max_step / scale.abs()))
     }
 
-    /// First step, or first after a turn: the scale of time is not known yet.
+    /// First step, or first after a reversal of direction: the time scale is not known yet.
     fn first_expansion(&mut self, t_end: f64) -> Result<f64, Error> {
         let span = t_end - self.t;
         let turned = self.started && self.h != 0.0;
-        // The size of the last step, or of the one that was taken back to its start.
+        // The size of the last step, or of the one that was retracted to its start.
         let guess = match self.options.first_step {
             _ if turned => self.h.abs(),
             _ if self.started => self.before.h.abs(),
@@ -382,7 +382,7 @@ impl Integrator {
                     }
                     h = wanted.min(span.abs()).max(1e-3 * h);
                 }
-                // A scale far too large overflows.
+                // A scale that is far too large overflows.
                 Err(Error::NonFinite { .. }) => h *= 1.0 / 1024.0,
                 Err(_) => break,
             }
@@ -395,7 +395,7 @@ impl Integrator {
                 return Err(Error::NotConsistent { t: self.t, variable, order, moved });
             }
             self.started = true;
-            // The estimate is cheap; the exact vectors are found only if it alarms.
+            // The estimate is cheap; the exact null vectors are computed only if it is suspicious.
             if self.engine.condition() < 100.0 * crate::singular::SINGULAR && self.engine.null_vectors().2 < crate::singular::SINGULAR {
                 let error = self.engine.singular_error();
                 return Err(self.told_apart(error));
@@ -408,7 +408,7 @@ impl Integrator {
         Ok(theta)
     }
 
-    /// Is a singular Jacobian a matter of this configuration alone? Looks at a consistent point nearby.
+    /// Tests whether a singular Jacobian is limited to this configuration, at a consistent point nearby.
     fn told_apart(&mut self, error: Error) -> Error {
         let Error::SingularJacobian { t, equations, variables, rcond, redundant, .. } = error else { return error };
         let kept = self.engine.state.clone();
@@ -429,7 +429,7 @@ impl Integrator {
         Error::SingularJacobian { t, equations, variables, rcond, redundant: redundant && !isolated, isolated }
     }
 
-    /// Finds the side of every kink that agrees with the expansion it leads to.
+    /// Finds a side for every kink that is consistent with the resulting expansion.
     fn settle_kinks(&mut self, h: f64) -> Result<(), Error> {
         if self.kinks.is_empty() || self.started {
             return Ok(());
@@ -452,7 +452,7 @@ impl Integrator {
             let spec = &self.engine.problem.events[e];
             let a = self.engine.extra(first + e);
             if self.at_zero[e] && a.len() > 1 {
-                // The zero at the start is known: divide it out. Directions stay, since tau > 0.
+                // The zero at the start is known: divide it out. Directions are unchanged, since tau > 0.
                 let n = a.len() - 1;
                 self.shifted[..n].copy_from_slice(&a[1..]);
                 self.finder.find(&self.shifted[..n], *end);
@@ -488,7 +488,7 @@ impl Integrator {
         terminal
     }
 
-    /// Keeps what is needed to come back, then moves the carried values to scaled time `theta`.
+    /// Saves the data needed to undo the step, then advances the carried values to scaled time `theta`.
     fn advance(&mut self, theta: f64) {
         self.before.state.copy_from_slice(&self.engine.state);
         self.before.carry.copy_from_slice(&self.carry);
@@ -500,7 +500,7 @@ impl Integrator {
         self.advance_values(theta);
     }
 
-    /// New carried values: old ones plus the small rest of the series, with the rounding error kept for the next step.
+    /// New carried values: old ones plus the small remainder of the series, with the rounding error kept for the next step.
     fn advance_values(&mut self, theta: f64) {
         let width = self.engine.width();
         let last = self.engine.max_order + self.engine.plan.d_max;
@@ -514,7 +514,7 @@ impl Integrator {
                     small = (small + b[m] * series[m]) * theta;
                 }
                 let at = j * width + s;
-                // The leading derivative only predicts; its base value is the series' own.
+                // The leading derivative is a prediction only; its base value is that of the series.
                 let old = if s == self.engine.d(j) { series[s] / power } else { self.engine.state[at] };
                 let rest = small / power + self.carry[at];
                 let new = old + rest;
@@ -529,7 +529,7 @@ impl Integrator {
         }
     }
 
-    /// Goes back to a time inside the last step, from which the next one starts; `false` where the last step cannot be taken back.
+    /// Goes back to a time inside the last step, from which the next one starts; `false` if the last step cannot be undone.
     pub fn retreat(&mut self, t: f64) -> bool {
         if t == self.t {
             return true;
@@ -551,7 +551,7 @@ impl Integrator {
         true
     }
 
-    /// Replaces the value of a variable at the current time; steps are not taken back beyond it.
+    /// Replaces the value of a variable at the current time; steps before it can no longer be undone.
     pub fn set_value(&mut self, variable: usize, value: f64) {
         let at = variable * self.engine.width();
         if self.engine.state[at] != value {

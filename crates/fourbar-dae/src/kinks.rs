@@ -1,5 +1,5 @@
-//! Kinks: places where `if`, `abs`, `min`, `max` or a table changes its form. A step ends on them; the next one starts
-//! on the other side, so that every expansion is that of one smooth piece.
+//! Kinks: points where `if`, `abs`, `min`, `max` or a table changes its form. A step ends at a kink; the next one starts on the other side,
+//! so that every expansion covers one smooth piece.
 
 use crate::Error;
 use crate::engine::Engine;
@@ -8,7 +8,7 @@ use crate::record::Kink;
 use crate::roots::RootFinder;
 use fourbar_math::elementary;
 
-/// A kink met inside a step.
+/// A kink crossed inside a step.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Crossing {
     pub kink: usize,
@@ -23,12 +23,12 @@ pub(crate) struct Kinks {
     /// Number of the first switching expression among the extra rows.
     first: usize,
     count: usize,
-    /// Present piece of every table.
+    /// Current piece of every table.
     piece: Vec<i64>,
-    /// Level that was just crossed, and in which direction.
+    /// Level that was just crossed, and whether it was rising.
     crossed: Vec<Option<(f64, bool)>>,
     shifted: Vec<f64>,
-    /// First crossing of every kink in the step in hand.
+    /// First crossing of every kink in the current step.
     found: Vec<Crossing>,
 }
 
@@ -53,7 +53,7 @@ impl Kinks {
         self.count
     }
 
-    /// Adds the present pieces and the levels just crossed to a list of numbers.
+    /// Appends the current pieces and the levels just crossed to a list of numbers.
     pub fn save(&self, out: &mut Vec<f64>) {
         for k in 0..self.count {
             let (level, rising) = self.crossed[k].unwrap_or((0.0, false));
@@ -62,7 +62,7 @@ impl Kinks {
         }
     }
 
-    /// Takes them back.
+    /// Restores what [`save`](Self::save) appended.
     pub fn restore(&mut self, next: &mut dyn FnMut() -> Result<f64, Error>) -> Result<(), Error> {
         for k in 0..self.count {
             self.piece[k] = next()? as i64;
@@ -82,7 +82,7 @@ impl Kinks {
         }
     }
 
-    /// Puts every kink on the side its expression shows in the present expansion; true if something changed.
+    /// Sets every kink to the side that its expression has in the current expansion; true if something changed.
     pub fn settle(&mut self, engine: &mut Engine) -> bool {
         let mut changed = false;
         for k in 0..self.count {
@@ -103,7 +103,7 @@ impl Kinks {
                 }
                 Kink::Table { table, param, .. } => {
                     let mut piece = table.piece(value);
-                    // On a breakpoint, but for rounding, the way ahead states which piece comes.
+                    // On a breakpoint, up to rounding, the direction of motion selects the piece.
                     let m = leading(&a[1..]);
                     let [left, right] = table.limits(piece);
                     let on = |level: Option<f64>| level.filter(|x| (value - x).abs() <= 1e-13 * table.width(piece).max(x.abs()));
@@ -113,7 +113,7 @@ impl Kinks {
                         self.crossed[k] = Some((level, rising));
                         piece = if rising { behind } else { behind - 1 };
                     }
-                    // Before the first call no piece is set at all.
+                    // Before the first call no piece is set.
                     let unset = engine.taylor.params[*param as usize..*param as usize + 5] == [0.0; 5];
                     if unset || piece != self.piece[k] {
                         changed = changed || piece != self.piece[k] || unset && *table.of_piece(piece).1 != [0.0; 4];
@@ -141,8 +141,8 @@ impl Kinks {
                 let crossed = self.crossed[k].filter(|c| c.0 == level);
                 self.shifted.clear();
                 match crossed {
-                    // The zero at the start is known: divide it out, with its multiplicity (a start at rest), and see that the new
-                    // side leads away from it.
+                    // The zero at the start is known: divide it out, with its multiplicity (a start at rest), and check that the motion
+                    // leaves it towards the new side.
                     Some((_, rising)) => {
                         let m = leading(&a[1..]);
                         self.shifted.extend_from_slice(&a[1 + m..]);
@@ -167,7 +167,7 @@ impl Kinks {
         Ok(first)
     }
 
-    /// Integration turns round while standing on kinks just passed: back to the side it came from.
+    /// Integration reverses direction at kinks just passed: restore the previous side.
     pub fn turn_round(&mut self, engine: &mut Engine) {
         for k in 0..self.count {
             let Some((level, rising)) = self.crossed[k] else { continue };
@@ -182,8 +182,8 @@ impl Kinks {
         }
     }
 
-    /// Changes to the other side of a kink, and of all others that are crossed at the same place: rounding decides on
-    /// which side of them the step ends. Returns how many.
+    /// Changes to the other side of a kink, and of all others crossed at the same place, since rounding decides on which side of them the
+    /// step ends. Returns the number of kinks passed.
     pub fn pass(&mut self, first: Crossing, engine: &mut Engine) -> usize {
         let mut passed = 0;
         for n in 0..self.found.len() {
@@ -206,7 +206,7 @@ impl Kinks {
     }
 }
 
-/// The place of the first coefficient that is more than rounding beside the others, at a distance at which the last coefficients are
+/// The index of the first coefficient that exceeds rounding relative to the others, scaled to a distance at which the last coefficients are
 /// about as large as those in the middle.
 fn leading(a: &[f64]) -> usize {
     let last = a.len().saturating_sub(1);

@@ -1,4 +1,4 @@
-//! Lagrangian and Hamiltonian facilities: from energies to equations, by reverse differentiation on the tape.
+//! Lagrangian and Hamiltonian equations from energies, by reverse differentiation on the tape.
 //!
 //! Lagrangian form [Pryce20, Eqs. (1)-(2)]: d/dt dL/dq' - dL/dq + sum lambda_i dC_i/dq + dD/dq' = Q, C_i = 0.
 //! Momentum form: p = dL/dq' becomes a variable, so that its derivative is of first order. Hamiltonian form:
@@ -39,7 +39,7 @@ impl<S: Scalar> Default for Mechanics<S> {
 }
 
 impl<S: Scalar> Mechanics<S> {
-    /// Nothing yet. Needed only to evaluate an energy function outside [`Problem::lagrangian`].
+    /// An empty collection. Needed only to evaluate an energy function outside [`Problem::lagrangian`].
     pub fn new() -> Self {
         Self::default()
     }
@@ -59,8 +59,8 @@ impl<S: Scalar> Mechanics<S> {
     pub fn force(&mut self, j: usize, force: S) {
         self.generalized.push((j, force));
     }
-    /// Adds a force by its virtual power: `force` works along `velocity`, an expression in coordinates and velocities.
-    /// In the Hamiltonian form there are no velocities; use [`force`](Self::force) there.
+    /// Adds a force by its virtual power: `force` acts along `velocity`, an expression in coordinates and velocities. In the Hamiltonian
+    /// form there are no velocities; use [`force`](Self::force) there.
     pub fn load(&mut self, velocity: S, force: S) {
         self.loads.push((velocity, force));
     }
@@ -68,7 +68,7 @@ impl<S: Scalar> Mechanics<S> {
     pub fn dissipation(&mut self, d: S) {
         self.dissipation.push(d);
     }
-    /// Gives the rate of integral `k` (see [`Problem::lagrangian_with`]).
+    /// Sets the rate of integral `k` (see [`Problem::lagrangian_with`]).
     pub fn rate_of(&mut self, k: usize, rate: S) {
         self.rates.push((k, rate));
     }
@@ -90,7 +90,7 @@ impl<S: Scalar> Mechanics<S> {
     }
 }
 
-/// The form of the equations built from a Lagrangian.
+/// The form of the equations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Form {
     Lagrangian,
@@ -120,9 +120,9 @@ impl Problem {
         Self::mechanical(names, Form::Lagrangian, f)
     }
 
-    /// Equations of motion beside integrals: variables `integrals` whose rates `f(t, q, q', integrals, mechanics)` gives with
-    /// [`Mechanics::rate_of`], one for each. Constraints and forces may depend on them, and they on everything; no constraint
-    /// force acts on them. The drive whose speed is prescribed is of this kind.
+    /// Equations of motion with additional integrals: variables `integrals` whose rates `f(t, q, q', integrals, mechanics)` sets with
+    /// [`Mechanics::rate_of`], one for each. Constraints and forces may depend on them, and their rates on all variables; no constraint
+    /// force acts on them. A drive with prescribed speed is an example.
     pub fn lagrangian_with<N: AsRef<str>>(
         names: &[N],
         integrals: &[N],
@@ -174,7 +174,7 @@ impl Problem {
     }
 }
 
-/// The equations of what was collected, with the names of all variables. `x` are the variables but for the multipliers, `v` the
+/// The equations from the collected terms, with the names of all variables. `x` are the variables without the multipliers, `v` the
 /// velocities or momenta.
 fn build<N: AsRef<str>>(
     names: &[N],
@@ -212,7 +212,7 @@ fn build<N: AsRef<str>>(
     let seeds: Vec<(Node, Node)> = m.dissipation.iter().map(|&d| (d, one)).collect();
     let damping = gradient(&seeds, "the dissipation function")?;
     let load = gradient(&m.loads, "a load's velocity")?;
-    // Everything on the right of the equation of motion: Q - damping - reaction.
+    // Right-hand side of the equation of motion: Q - damping - reaction.
     let mut right: Vec<Node> = (0..nq).map(|j| load[nq + j] - damping[nq + j] - reaction[j]).collect();
     for &(j, f) in &m.generalized {
         if j >= nq {

@@ -2,7 +2,7 @@
 
 use crate::Error;
 
-/// How to integrate.
+/// Options of the integration.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Options {
     /// Relative tolerance of the local error, 1e-15 to 0.1; relative to the largest size a variable has reached.
@@ -17,19 +17,19 @@ pub struct Options {
     pub least: Vec<(String, f64)>,
     /// Last stage of the expansion, 4 to 60; `None` chooses it from the tolerance.
     pub order: Option<usize>,
-    /// First step; `None` finds it.
+    /// First step; `None` determines it automatically.
     pub first_step: Option<f64>,
     /// Largest step.
     pub max_step: f64,
-    /// Most steps in one call of [`Integrator::run_to`](crate::Integrator::run_to).
+    /// Maximum number of steps in one call of [`Integrator::run_to`](crate::Integrator::run_to).
     pub max_steps: usize,
     /// Project onto constraints and hidden constraints after each step.
     pub project: bool,
-    /// Adjust the order during the integration to the measured cost of a step.
+    /// Adjust the order during the integration to the counted cost of a step.
     pub variable_order: bool,
-    /// Systems up to this many unknowns are factored densely; `benches/chain.rs` measures where both cost the same.
+    /// Systems up to this many unknowns are factorised densely; `benches/chain.rs` measures the break-even point.
     pub dense_limit: usize,
-    /// Measure where the time goes.
+    /// Measure the time spent in each part.
     pub profile: bool,
 }
 
@@ -52,25 +52,25 @@ impl Options {
         }
     }
 
-    /// For results good to `rel` after thousands of steps: local errors of a thousandth of it. Costs a quarter more time
-    /// than [`Options::new`] with the same number.
+    /// For results accurate to `rel` after thousands of steps: local errors of a thousandth of it. Takes a quarter more time than
+    /// [`Options::new`] with the same number.
     pub fn strict(rel: f64) -> Self {
         Self::new((1e-3 * rel).max(1e-16))
     }
 
-    /// With this absolute tolerance.
+    /// Sets the absolute tolerance.
     pub fn abs(mut self, abs: f64) -> Self {
         self.abs = abs;
         self
     }
 
-    /// With a fixed size for one variable (see [`sizes`](Self::sizes)).
+    /// Sets a fixed size for one variable (see [`sizes`](Self::sizes)).
     pub fn size(mut self, variable: impl Into<String>, size: f64) -> Self {
         self.sizes.push((variable.into(), size));
         self
     }
 
-    /// With this order.
+    /// Sets the order.
     pub fn order(mut self, order: usize) -> Self {
         self.order = Some(order);
         self

@@ -1,4 +1,4 @@
-//! What every stage of the expansion does, fixed once: needs, tight rows, storage, and the gradient sweep.
+//! The fixed plan for every stage of the expansion: needs, tight rows, storage, and the gradient sweep.
 //!
 //! Stage k computes coefficient k + r of every row, where the need r is the highest derivative of the row that the
 //! differentiated equations contain: r = c_i for equation i, and r of an argument is at least r of its user, plus p for
@@ -9,7 +9,7 @@ use crate::program::{PairKind, Program, Row, Span};
 
 pub(crate) const NONE: u32 = u32::MAX;
 
-/// How the partial derivative of a tight row by a tight argument is formed from zeroth coefficients of stored rows.
+/// Form of the partial derivative of a tight row with respect to a tight argument, from zeroth coefficients of stored rows.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Partial {
     /// Constant plus a sum over `terms` of coefficient times row.
@@ -35,9 +35,9 @@ pub(crate) struct Tight {
     pub row: u32,
     pub r: u32,
     pub edges: Span,
-    /// Its part of the gradient array.
+    /// Its range in the gradient array.
     pub gradient: Span,
-    /// Is its value used beyond the stage?
+    /// Whether its value is needed after the stage.
     pub kept: bool,
 }
 
@@ -45,14 +45,14 @@ pub(crate) struct Tight {
 pub(crate) struct Edge {
     pub source: u32,
     pub partial: Partial,
-    /// Start in `Plan::map`: where each entry of the source's gradient goes.
+    /// Start in `Plan::map`: destination of each entry of the source's gradient.
     pub map: u32,
 }
 
 #[derive(Debug, Clone)]
 pub(crate) struct Plan {
     pub d_max: usize,
-    /// Need of each row; for rows of outputs and events alone, how far they can be known (may be negative).
+    /// Need of each row; for rows used only by outputs and events, the order to which they can be determined (may be negative).
     pub need: Vec<i32>,
     /// Rows evaluated at every stage, and rows evaluated after the last.
     pub staged: Vec<u32>,
@@ -63,7 +63,7 @@ pub(crate) struct Plan {
     pub weighted: Vec<u32>,
     pub stored: [usize; 3],
     pub tight: Vec<Tight>,
-    /// Number among the tight rows of each variable and equation.
+    /// Index among the tight rows of each variable and equation.
     pub tight_variable: Vec<u32>,
     pub edges: Vec<Edge>,
     pub terms: Vec<(f64, u32)>,
@@ -76,7 +76,7 @@ pub(crate) struct Plan {
     pub nonlinear: Vec<bool>,
 }
 
-/// Needs of the rows that equations reach; -1 elsewhere.
+/// Needs of the rows used by equations; -1 elsewhere.
 fn needs(program: &Program, c: &[usize], reached: &[bool]) -> Vec<i32> {
     let mut need = vec![-1i32; program.rows.len()];
     for (&v, &ci) in program.equations.iter().zip(c) {
@@ -134,7 +134,7 @@ fn tight_rows(program: &Program, need: &[i32], reached: &[bool]) -> Vec<bool> {
     tight
 }
 
-/// Is row `v` nonlinear in its tight arguments?
+/// Whether row `v` is nonlinear in its tight arguments.
 fn nonlinear(program: &Program, v: usize, need: &[i32], tight: &[bool]) -> bool {
     let on = |a: u32| tight[a as usize] && need[a as usize] == need[v];
     match program.rows[v] {
@@ -166,7 +166,7 @@ impl Plan {
                 nonlinear_stages[(need[v] as usize).min(d_max)] = true;
             }
         }
-        // Rows of outputs and events reach as far as their arguments.
+        // Rows of outputs and events are determined as far as their arguments.
         for v in (0..n_rows).filter(|&v| !reached[v]) {
             let mut far = d_max as i32;
             program.each_arg(v, |a, p| far = far.min(need[a] - p as i32));
@@ -196,7 +196,7 @@ impl Plan {
         plan
     }
 
-    /// Decides which rows keep their coefficients, in which form.
+    /// Decides which rows store their coefficients, and in which form.
     fn choose_storage(&mut self, program: &Program, reached: &[bool], tight: &[bool]) {
         let n_rows = program.rows.len();
         let (mut f, mut r, mut w) = (vec![false; n_rows], vec![false; n_rows], vec![false; n_rows]);
@@ -215,7 +215,7 @@ impl Plan {
                         let (a, b) = (a as usize, b as usize);
                         f[a] = true;
                         f[b] = true;
-                        // Reverse the factor that is reversed already, if any.
+                        // Reverse the factor that is already reversed, if any.
                         if !r[a] && !r[b] {
                             r[b] = true;
                         }
@@ -266,7 +266,7 @@ impl Plan {
                     r[q as usize] = true;
                 }
             }
-            // Partial derivatives read zeroth coefficients, of the row itself for some functions.
+            // Partial derivatives read zeroth coefficients, for some functions those of the row itself.
             f[v] |= tight[v] && !program.is_linear(v) && !matches!(program.rows[v], Row::Quad { .. });
         }
         let mut slots = |wanted: &dyn Fn(usize) -> bool, which: usize| -> Vec<u32> {
@@ -291,7 +291,7 @@ impl Plan {
 
     fn collect_tight(&mut self, program: &Program, is_tight: &[bool]) {
         let n_rows = program.rows.len();
-        // Kept: stored itself, or used by something kept.
+        // Kept: stored itself, or used by a kept row.
         let mut kept: Vec<bool> = (0..n_rows).map(|v| is_tight[v] && self.forward[v] != NONE).collect();
         for v in (0..n_rows).rev().filter(|&v| is_tight[v]) {
             if kept[v] {
@@ -354,7 +354,7 @@ impl Plan {
         }
     }
 
-    /// The partial derivative of row `v` by its argument `a`.
+    /// The partial derivative of row `v` with respect to its argument `a`.
     fn partial(&mut self, program: &Program, v: usize, a: usize) -> Partial {
         let at = |row: u32| self.forward[row as usize];
         let (own, au) = (self.forward[v], a as u32);
@@ -372,7 +372,7 @@ impl Plan {
                 }
                 Partial::Linear(constant, (first, self.terms.len() as u32))
             }
-            // A quotient whose parts coincide is folded at entry, so the roles are distinct.
+            // A quotient of two equal nodes is folded at recording, so the roles are distinct.
             Row::Div(x, y) if x == au => Partial::Inverse(at(y)),
             Row::Div(_, y) => Partial::MinusRatio(own, at(y)),
             Row::Sqrt(_) => Partial::HalfInverse(own),

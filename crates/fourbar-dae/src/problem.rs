@@ -7,7 +7,7 @@ use crate::structure::Structure;
 use fourbar_math::Scalar;
 use std::collections::HashSet;
 
-/// Which sign changes of an event count.
+/// Which sign changes of an event are reported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Direction {
     /// Both.
@@ -19,7 +19,7 @@ pub enum Direction {
     Falling,
 }
 
-/// Collects what a problem consists of. Generic in the scalar, so that the function that fills it is written once.
+/// Collects the equations, outputs and events of a problem. Generic in the scalar, so that the function that fills it is written once.
 #[derive(Debug, Clone)]
 pub struct Equations<S> {
     pub(crate) equations: Vec<(String, S)>,
@@ -184,14 +184,14 @@ impl Problem {
         (self.program.rows.len(), self.program.prod.len(), self.program.lin.len())
     }
 
-    /// The numbers in the equations: constants, coefficients and exponents, in a separate order.
+    /// All numbers in the equations: constants, coefficients and exponents, in a fixed internal order.
     pub fn constants(&self) -> Vec<f64> {
         let mut list = Vec::new();
         self.program.clone().each_number(|x| list.push(*x));
         list
     }
 
-    /// Whether two problems differ in their numbers alone.
+    /// Whether two problems differ only in their numbers.
     pub fn is_like(&self, other: &Self) -> bool {
         self.variables == other.variables
             && self.equations == other.equations
@@ -200,7 +200,7 @@ impl Problem {
             && self.program.is_like(&other.program)
     }
 
-    /// The same equations with other numbers, prepared for derivatives by them ([`Tangents`](crate::Tangents)).
+    /// The same equations with other numbers, prepared for derivatives with respect to them ([`Tangents`](crate::Tangents)).
     pub fn with_constants(&self, constants: &[f64]) -> Self {
         let mut out = self.clone();
         out.program = self.program.with_numbers(constants);
@@ -234,7 +234,7 @@ impl Problem {
     }
 }
 
-/// Named nodes by their numbers.
+/// Named nodes, by tape index.
 struct Parts {
     equations: Vec<(String, Id)>,
     outputs: Vec<(String, Id)>,
@@ -261,7 +261,7 @@ fn unique<'a>(names: impl Iterator<Item = &'a String>) -> Result<(), Error> {
     Ok(())
 }
 
-/// Refuses infinite or undefined constants, with the place that uses them.
+/// Rejects infinite or undefined constants and names the place that uses them.
 fn finite_constants<'a>(tape: &Tape, roots: impl Iterator<Item = (&'a String, Id)>) -> Result<(), Error> {
     let bad = |op: &Op| match *op {
         Op::Const(c) | Op::Scale(c, _) | Op::Pow(_, c) => !c.is_finite(),

@@ -1,4 +1,4 @@
-//! Where the time of a step goes. Costs nothing unless requested.
+//! Time spent in the parts of a step. No cost unless requested.
 
 use std::time::{Duration, Instant};
 
@@ -31,7 +31,7 @@ impl Profile {
         self.on.then(Instant::now)
     }
 
-    /// Books the time since `clock` and starts again.
+    /// Adds the time since `clock` to a part and restarts the clock.
     pub(crate) fn stop(&mut self, part: Part, clock: Option<Instant>) -> Option<Instant> {
         let clock = clock?;
         let now = Instant::now();

@@ -1,4 +1,4 @@
-//! The compiled tape: only rows whose values are needed, sums and products of one expression gathered in one row.
+//! The compiled tape: only rows whose values are needed, with sums and products of one expression combined in one row.
 
 use crate::record::{Id, Op, Tape};
 
@@ -50,7 +50,7 @@ pub(crate) struct Program {
     pub variables: Vec<u32>,
     /// Outputs, then events, then switching expressions of the kinks.
     pub extras: Vec<u32>,
-    /// Whether all series that linear terms read are kept: derivatives by their coefficients need them.
+    /// Whether all series read by linear terms are stored: derivatives with respect to their coefficients need them.
     pub keep: bool,
 }
 
@@ -75,7 +75,7 @@ impl Program {
             }
         }
         let additive = |id: usize| matches!(ops[id], Op::Add(..) | Op::Scale(..) | Op::Mul(..));
-        // A sum or product that is used once, by a sum, disappears into it.
+        // A sum or product that is used only once, by a sum, is absorbed into it.
         let mut absorbed = vec![false; ops.len()];
         for id in 0..ops.len() {
             if !(pinned[id] || uses[id] > 0) || !matches!(ops[id], Op::Add(..) | Op::Scale(..)) {
@@ -96,8 +96,8 @@ impl Program {
             if absorbed[id] || !(pinned[id] || uses[id] > 0) {
                 continue;
             }
-            // A constant precedes the first row that reads it, wherever it was recorded: equations with other numbers, some
-            // of which vanish, keep their order of rows. Constants of sums have no row.
+            // A constant precedes the first row that reads it, wherever it was recorded: equations with other numbers, some of them zero,
+            // keep their order of rows. Constants of sums have no row.
             if matches!(ops[id], Op::Const(_)) && !pinned[id] {
                 continue;
             }
@@ -160,7 +160,7 @@ impl Program {
         p
     }
 
-    /// Gives a constant its row, unless it has one.
+    /// Creates the row of a constant, unless it exists.
     fn constant(&mut self, ops: &[Op], row_of: &mut [u32], id: Id) {
         if let (Op::Const(c), u32::MAX) = (ops[id as usize], row_of[id as usize]) {
             row_of[id as usize] = self.rows.len() as u32;
@@ -203,14 +203,14 @@ impl Program {
         self.prod.iter_mut().for_each(|x| f(&mut x.0));
     }
 
-    /// As above, with other numbers.
+    /// A copy with other numbers.
     pub fn with_numbers(&self, numbers: &[f64]) -> Self {
         let (mut out, mut next) = (self.clone(), numbers.iter());
         out.each_number(|x| *x = next.next().copied().unwrap_or(*x));
         out
     }
 
-    /// Whether only numbers differ.
+    /// Whether two programs differ only in their numbers.
     pub fn is_like(&self, other: &Self) -> bool {
         let bare = |p: &Self| {
             let mut p = p.clone();
@@ -228,7 +228,7 @@ impl Program {
         &self.prod[s.0 as usize..s.1 as usize]
     }
 
-    /// Calls `f(argument, orders of differentiation)` for every argument of row `v`.
+    /// Calls `f(argument, order of differentiation)` for every argument of row `v`.
     pub fn each_arg(&self, v: usize, mut f: impl FnMut(usize, u32)) {
         match self.rows[v] {
             Row::Const(_) | Row::Time | Row::Var(_) | Row::Param(_) => {}
@@ -256,7 +256,7 @@ impl Program {
         }
     }
 
-    /// Is the row's value a nonlinear function of its arguments (given that all of them vary)?
+    /// Whether the row's value is a linear function of its arguments (assuming that all of them vary).
     pub fn is_linear(&self, v: usize) -> bool {
         match self.rows[v] {
             Row::Quad { prod, .. } => prod.0 == prod.1,
@@ -265,7 +265,7 @@ impl Program {
         }
     }
 
-    /// Rows that equations use, as opposed to outputs and events alone.
+    /// Rows used by equations, as opposed to outputs and events only.
     pub fn reached_by_equations(&self) -> Vec<bool> {
         let mut reached = vec![false; self.rows.len()];
         for &v in self.equations.iter().chain(&self.variables) {

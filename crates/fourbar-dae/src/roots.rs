@@ -1,7 +1,7 @@
 //! All zeros of a polynomial in an interval, by Bernstein coefficients and bisection.
 //!
-//! The number of sign changes of the Bernstein coefficients bounds the number of zeros and has its parity: none means no
-//! zero, one means exactly one. Intervals with more are halved. A pair that does not separate is reported as touching.
+//! The number of sign changes of the Bernstein coefficients bounds the number of zeros and has the same parity: none means no zero, one
+//! means exactly one. Intervals with more are halved. A pair that cannot be separated is reported as touching.
 
 /// A zero of a polynomial.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -47,7 +47,7 @@ impl RootFinder {
     pub fn find(&mut self, a: &[f64], end: f64) {
         self.found.clear();
         let n = a.len().saturating_sub(1).min(self.degree);
-        // Most steps have no zero, and this shows it at once.
+        // Most steps have no zero, which this test shows at once.
         let mut rest = 0.0;
         let mut power = 1.0;
         for c in &a[1.min(a.len())..] {
@@ -59,7 +59,7 @@ impl RootFinder {
         }
         let width = n + 1;
         self.set_bernstein(a, end, n);
-        // Coefficients below this are rounding.
+        // Coefficients below this are rounding errors.
         let noise = 4.0 * f64::EPSILON * (a[0].abs() + rest);
         self.spans.clear();
         self.spans.push((0.0, 1.0));
@@ -78,7 +78,7 @@ impl RootFinder {
                 self.report(Root { tau, direction }, end);
                 continue;
             }
-            // Too narrow to halve, or nothing but rounding left: look at the signs around it.
+            // Too narrow to halve, or nothing but rounding left: examine the signs around it.
             if !depth_left || b.iter().all(|x| x.abs() <= noise) {
                 let tau = 0.5 * (lo + hi) * end;
                 let side = |x: f64| if x.abs() <= noise { 0.0 } else { x.signum() };
@@ -96,7 +96,7 @@ impl RootFinder {
     }
 
     fn report(&mut self, root: Root, end: f64) {
-        // Neighbouring intervals may report the same zero; two zeros in a row cannot both rise.
+        // Neighbouring intervals may report the same zero; two successive zeros cannot both rise.
         let close = |r: &Root| {
             let gap = (r.tau - root.tau).abs() / end.abs();
             gap < 1e-12 || (r.direction == root.direction && gap < if root.direction == 0 { 1e-6 } else { 1e-9 })
@@ -153,7 +153,7 @@ fn sign_changes(b: &[f64], noise: f64) -> usize {
     if changes == 0 && b.iter().any(|x| x.abs() <= noise) { 2 } else { changes }
 }
 
-/// Newton's method kept inside a bracket.
+/// Newton's method, safeguarded by a bracket.
 fn refine(a: &[f64], mut lo: f64, mut hi: f64) -> f64 {
     let low = value(a, lo);
     let mut tau = 0.5 * (lo + hi);

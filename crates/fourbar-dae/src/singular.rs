@@ -1,7 +1,7 @@
-//! Singular Jacobians: how singular, and which equations and variables take part.
+//! Singular Jacobians: degree of singularity, and the equations and variables involved.
 //!
-//! Inverse iteration with the quasidefinite matrix [delta A; A^T -delta] finds the left and right singular vectors of the
-//! smallest singular value of the scaled Jacobian A, whether or not A itself can be factored.
+//! Inverse iteration with the quasidefinite matrix [delta A; A^T -delta] finds the left and right singular vectors of the smallest singular
+//! value of the scaled Jacobian A, whether or not A itself can be factorised.
 
 use crate::Error;
 use crate::problem::Problem;
@@ -19,7 +19,7 @@ struct Scaled {
     row: Vec<f64>,
     column: Vec<f64>,
     factor: Factor,
-    /// Whether the factorisation succeeded; without one there are no vectors to be found.
+    /// Whether the factorisation succeeded; otherwise there are no vectors.
     factored: bool,
 }
 
@@ -114,7 +114,7 @@ pub(crate) fn left_null(pattern: &[(u32, u32)], jacobian: &[f64], n: usize, rows
     s.iterate(true, start)
 }
 
-/// Puts names to the null vectors.
+/// The error with the names of the equations and variables in the null vectors.
 pub(crate) fn describe(problem: &Problem, t: f64, left: &[f64], right: &[f64], rcond: f64) -> Error {
     let share = |v: &[f64]| -> Vec<usize> {
         let largest = v.iter().fold(0.0f64, |m, x| m.max(x.abs()));

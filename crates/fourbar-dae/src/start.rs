@@ -26,7 +26,7 @@ pub struct Start {
 }
 
 impl Problem {
-    /// Begins the description of a start at time `t`. What is not given is guessed as zero.
+    /// Begins the description of a start at time `t`. Values that are not given are guessed as zero.
     pub fn start(self: &Arc<Self>, t: f64) -> Start {
         let weight = vec![1.0; self.variables.len()];
         Start { problem: Arc::clone(self), t, given: Vec::new(), weight, restarts: 12, error: None }
@@ -59,7 +59,7 @@ impl Start {
         }
         self
     }
-    /// Length by which changes of a variable are measured; small means reluctant to move. One unless set.
+    /// Length scale of changes of a variable; a small one makes it move less. Default: one.
     pub fn weight(mut self, name: &str, weight: f64) -> Self {
         match self.problem.variable(name) {
             Ok(j) if weight > 0.0 && weight.is_finite() => self.weight[j] = weight,
@@ -90,7 +90,7 @@ impl Start {
         engine.enter(&guess);
         engine.place(self.t, 1.0);
         let mut kinks = Kinks::new(&self.problem);
-        // Kinks may change side as the point moves.
+        // Kinks may change sides as the point moves.
         for _ in 0..8 {
             self.solve_smooth(&mut engine, &guess, &held)?;
             if kinks.is_empty() {
@@ -104,7 +104,7 @@ impl Start {
             engine.place(self.t, 1.0);
         }
         if !engine.plan.nonlinear[0] {
-            // The leading derivatives follow; harmless if the Jacobian is singular here, the integrator will report this.
+            // Compute the leading derivatives; a singular Jacobian is ignored here, the integrator will report it.
             let values = engine.state.clone();
             if engine.expand(self.t, 1.0, false).is_ok() {
                 engine.take_leading();
@@ -129,7 +129,7 @@ impl Start {
             }
         }
         let Some(error) = failure else { return Ok(()) };
-        // Held derivatives of a later stage may require other positions: all stages at once.
+        // Held derivatives of a later stage may require other positions: solve all stages at once.
         engine.taylor.clear();
         engine.enter(guess);
         let mut all = Stages::new(engine, first..=last, guess, held);
@@ -223,8 +223,8 @@ impl Stages {
         f
     }
 
-    /// Scaled Jacobian at `u`. One stage: exact, from the tape. Several: central differences, since it also contains
-    /// how later equations depend on earlier unknowns; the residuals decide the accuracy of the result, not this.
+    /// Scaled Jacobian at `u`. One stage: exact, from the tape. Several: central differences, since later equations also depend on earlier
+    /// unknowns; the accuracy of the result is determined by the residuals, not by this matrix.
     fn jacobian(&self, engine: &mut Engine, u: &[f64]) -> Vec<f64> {
         if !self.from.is_empty() || self.range.start() == self.range.end() {
             engine.linearise(*self.range.start());
@@ -247,7 +247,7 @@ impl Stages {
         g
     }
 
-    /// Step of least weighted length towards G step = -f, damped by `mu`; `pull` draws towards the guess.
+    /// Step of least weighted length that solves G step = -f, damped by `mu`; `pull` draws towards the guess.
     fn step(&mut self, g: &[f64], f: &[f64], mu: f64, pull: Option<&[f64]>) -> Option<Vec<f64>> {
         let nu = self.unknowns.len();
         let mut values: Vec<f64> = self.weight.iter().map(|w| 1.0 / (w * w)).collect();
@@ -290,7 +290,7 @@ impl Stages {
             return Ok(());
         }
         let guess = self.guess.clone();
-        // The size of the guess sets the scale; without any guess it is one.
+        // The size of the guess sets the scale; without a guess it is one.
         let size = match self.length(&guess) {
             0.0 => 1.0,
             s => s,
@@ -405,8 +405,8 @@ impl Stages {
         (max_abs(&f), u)
     }
 
-    /// Slides along the solutions towards the guess: minimises the distance under the linearised equations, keeps a
-    /// move only if it shortens the distance and the equations can be satisfied again.
+    /// Moves along the solution set towards the guess: minimises the distance under the linearised equations, and accepts a move only if it
+    /// shortens the distance and the equations can be satisfied again.
     fn nearest(&mut self, engine: &mut Engine, mut u: Vec<f64>, enough: f64) {
         let distance = |s: &Self, u: &[f64]| -> f64 { (0..u.len()).map(|b| ((u[b] - s.guess[b]) / s.weight[b]).powi(2)).sum::<f64>() };
         let mut length = distance(self, &u);
@@ -442,7 +442,7 @@ fn sum_of_squares(f: &[f64]) -> f64 {
     f.iter().map(|x| x * x).sum()
 }
 
-/// Largest absolute value; not a number if one is not.
+/// Largest absolute value; NaN if any entry is NaN.
 fn max_abs(f: &[f64]) -> f64 {
     f.iter().fold(0.0, |m, x| if x.abs() <= m { m } else { x.abs() })
 }

@@ -1,10 +1,10 @@
-//! Values at one time: the least needed to start or restart an integration.
+//! Values at one time: the minimum needed to start or restart an integration.
 
 use crate::Error;
 use crate::problem::Problem;
 
-/// Time and the derivatives 0 to d_j of every variable. The leading ones (order d_j) start Newton's method where the
-/// problem is not quasilinear and are otherwise recomputed.
+/// Time and the derivatives 0 to d_j of every variable. The leading ones (order d_j) are initial values of Newton's method if the problem
+/// is not quasilinear, and are otherwise recomputed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct State {
     /// Time.

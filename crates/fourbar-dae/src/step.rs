@@ -1,15 +1,15 @@
-//! Step size from the last terms of the series, and the order for a tolerance.
+//! Step size from the last terms of the series, and choice of the order for a tolerance.
 //!
 //! E_m measures term m of all carried variables in units of their weights: in scaled time the error of the carried
 //! coefficient s from term m is binomial(m, s) |x_m|. Two rules follow.
 //! - S0, the classic one: theta = min over the last two terms of (tol/E_m)^(1/m) (Jorba and Zou 2005, without their
 //!   safety factor).
 //! - S1: the tail is summed as a geometric series. Its ratio is the root of E_P/E_(P-2), two apart because many
-//!   series are even or odd; the sum of all terms behind the last is set to half the tolerance, and theta stays below
+//!   series are even or odd; the sum of all terms after the last is set to half the tolerance, and theta stays below
 //!   0.8 of the radius.
 //!
-//! S1 is used; only where it falls below half the previous step the larger of both is taken, since rounding noise near
-//! a singular configuration gives the series a false radius that S1 would not dare to cross.
+//! S1 is used; only if it falls below half the previous step the larger of both is taken, since rounding noise near a singular
+//! configuration gives the series a spurious radius of convergence that S1 could not pass.
 
 use crate::engine::Engine;
 use fourbar_math::elementary;
@@ -27,13 +27,13 @@ pub(crate) fn binomials(width: usize, last: usize) -> Vec<f64> {
     table
 }
 
-/// Order for a tolerance: the cost of a step grows about linearly with the order for small problems, which puts the
-/// optimum near -ln(tol); measured optima are 10, 14, 18, 22, 24, 28 for 1e-4 to 1e-14, and flat.
+/// Default order for a tolerance: the cost of a step grows about linearly with the order for small problems, which puts the optimum near
+/// -ln(tol); measured optima are 10, 14, 18, 22, 24, 28 for 1e-4 to 1e-14, and flat.
 pub(crate) fn default_order(tolerance: f64) -> usize {
     ((-0.75 * elementary::ln(tolerance)).round() as i64 + 2).clamp(8, 40) as usize
 }
 
-/// Largest step at which the geometric tail behind term `p` of size `a` stays below half the tolerance.
+/// Largest step at which the geometric tail after term `p` of size `a` stays below half the tolerance.
 fn tail_step(a: f64, inverse: f64, p: f64, first: f64, tolerance: f64) -> f64 {
     let mut theta = first;
     for _ in 0..6 {
@@ -43,7 +43,7 @@ fn tail_step(a: f64, inverse: f64, p: f64, first: f64, tolerance: f64) -> f64 {
     theta.min(0.8 / inverse)
 }
 
-/// Terms of the error measure and what limits the step.
+/// Proposed step sizes, and data for the choice of the order.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Proposal {
     /// Step in scaled time by rule S1 and by rule S0.
@@ -51,7 +51,7 @@ pub(crate) struct Proposal {
     pub s0: f64,
     /// Variable with the largest last term.
     pub limited_by: usize,
-    /// Size of the last term and inverse radius of convergence, where they can be determined.
+    /// Size of the last term and inverse radius of convergence, if they can be determined.
     pub fit: Option<(f64, f64)>,
 }
 
@@ -86,7 +86,7 @@ impl Engine {
         largest
     }
 
-    /// Remembers how large events and switching expressions have been.
+    /// Records the largest magnitudes of events and switching expressions so far.
     pub fn measure_events(&mut self) {
         for n in 0..self.event_size.len() {
             let value = self.extra(self.problem.outputs.len() + n).first().map_or(0.0, |x| x.abs());
@@ -94,7 +94,7 @@ impl Engine {
         }
     }
 
-    /// Step proposal at an order up to the present one, for a local error `tolerance` in units of the weights.
+    /// Step proposal at an order up to the current one, for a local error `tolerance` in units of the weights.
     pub fn propose(&self, order: usize, tolerance: f64, binomials: &[f64], all: bool) -> Proposal {
         let p = order + self.plan.d_max;
         let e: [(f64, usize); 4] = std::array::from_fn(|n| self.term(p - n, binomials, all));
@@ -107,7 +107,7 @@ impl Engine {
         let s0 = root(last, pf).min(root(before, pf - 1.0));
         let ratio = |a: f64, b: f64| if b > 0.0 { a / b } else { 0.0 };
         let inverse = ratio(e[0].0, e[2].0).max(ratio(e[1].0, e[3].0)).sqrt();
-        // No ratio to be had (a series that ends or starts late): fall back on the classic rule.
+        // No ratio is available (a series that ends or starts late): use the classic rule.
         if !(inverse > 0.0 && inverse.is_finite()) {
             return Proposal { s1: s0, s0, limited_by: e[0].1, fit: None };
         }
@@ -135,8 +135,8 @@ impl Engine {
         theta
     }
 
-    /// Cost of a step of order `k` in counted operations: convolutions grow with the square of the order, rows, edges
-    /// and triangular solutions linearly; Jacobian and factorisation come once.
+    /// Cost of a step of order `k` in counted operations: convolutions grow with the square of the order; rows, edges and triangular
+    /// solutions linearly; Jacobian and factorisation are needed once.
     fn cost(&self, k: usize) -> f64 {
         let terms = (k + self.plan.d_max + 1) as f64;
         let products = self.problem.program.prod.len() as f64 + self.plan.stored[2] as f64;
@@ -145,8 +145,8 @@ impl Engine {
         4.0 * fill + terms * (8.0 * rows + 2.0 * fill) + 0.5 * products * terms * terms
     }
 
-    /// The cheapest order per unit of time, at most two away from the present one, from the size and the radius that the
-    /// present series shows. Counting operations instead of measuring time keeps runs reproducible.
+    /// The cheapest order per unit of time, at most two away from the current one, from the size and radius of the current series. Counting
+    /// operations instead of measuring time keeps runs reproducible.
     pub fn better_order(&self, tolerance: f64, proposal: &Proposal) -> usize {
         let now = self.order;
         let Some((a, inverse)) = proposal.fit else { return now };

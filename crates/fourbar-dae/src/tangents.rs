@@ -1,7 +1,7 @@
-//! Derivatives of a motion by numbers in its equations and by its start, along the steps of the motion itself.
+//! Derivatives of a motion with respect to numbers in its equations and to its start, along the steps of the motion itself.
 //!
 //! The equations of every stage are differentiated: the series of the derivatives satisfy linear systems with the matrix of the motion, so
-//! that its factors serve all of them. Eight derivatives stand side by side, for the lanes of vector registers.
+//! that one factorisation serves all. Up to eight derivatives are stored side by side, for the lanes of vector registers.
 //! ```text
 //! w = a b         dw_m = sum a_i db_(m-i) + da_i b_(m-i)          w = a/b       dw b = da - w db
 //! w = sqrt(a)     2 w dw = da                                     w = a^c       a dw = c w da
@@ -18,38 +18,38 @@ use crate::taylor::{Instruction, Kind, Read, Target, Taylor};
 /// One number for each derivative.
 type Lanes<const N: usize> = [f64; N];
 
-/// How the numbers of an instruction change.
+/// Changes of the numbers of an instruction.
 #[derive(Debug, Clone)]
 struct Change<const N: usize> {
     /// The constant.
     constant: Lanes<N>,
-    /// Terms that change: the coefficient, and the place of what it multiplies.
+    /// Terms that change: the coefficient, and the slot of the series it multiplies.
     terms: Vec<(Lanes<N>, u32)>,
-    /// Products that change: the coefficient, and the places of both factors.
+    /// Products that change: the coefficient, and the slots of both factors.
     products: Vec<(Lanes<N>, u32, u32)>,
 }
 
 /// Derivatives of a motion, `N` of them side by side.
 #[derive(Debug, Clone)]
 pub struct Tangents<const N: usize> {
-    /// Derivatives of all stored series, place by place.
+    /// Derivatives of all stored series, slot by slot.
     series: Vec<Lanes<N>>,
     /// Derivatives of the coefficient of the current stage of every row.
     current: Vec<Lanes<N>>,
-    /// Changes by instruction; none if nothing in it changes.
+    /// Changes by instruction; `None` if it has none.
     changes: Vec<Option<Box<Change<N>>>>,
-    /// Place of the series that is stored reversed at a place.
+    /// Forward slot of the series stored reversed in a slot.
     forward_of: Vec<u32>,
-    /// Derivatives of the carried values, as the engine keeps them.
+    /// Derivatives of the carried values, in the layout of the engine.
     state: Vec<Lanes<N>>,
-    /// Right-hand sides, and room for solutions.
+    /// Right-hand sides and workspace.
     unknown: Vec<Lanes<N>>,
     work: Vec<Lanes<N>>,
     right: Vec<Lanes<N>>,
     change: Vec<Lanes<N>>,
     powers: Vec<f64>,
     binomials: Vec<f64>,
-    /// Where the series belong to: time, scale, order; none before the first step.
+    /// Time, scale and order of the current series; `None` before the first step.
     at: Option<(f64, f64, usize)>,
     size: usize,
 }
@@ -62,10 +62,10 @@ fn add<const N: usize>(sum: &mut Lanes<N>, a: f64, x: &Lanes<N>) {
     }
 }
 
-/// Sum of `a_i x_(m-i)` over `i` from 0 to `n` - 1; `x` is given up to place `m`.
+/// Sum of `a_i x_(m-i)` over the entries of `a`; `x` contains entries 0 to `m`.
 #[inline(always)]
 fn folded<const N: usize>(sum: &mut Lanes<N>, a: &[f64], x: &[Lanes<N>]) {
-    // Two sums: the next product need not wait for the last.
+    // Two sums: consecutive products need not wait for each other.
     let (mut one, mut two) = ([0.0; N], [0.0; N]);
     let (pairs, rest) = a.as_chunks::<2>();
     let mut back = x.iter().rev();
@@ -83,7 +83,7 @@ fn folded<const N: usize>(sum: &mut Lanes<N>, a: &[f64], x: &[Lanes<N>]) {
 }
 
 impl<const N: usize> Tangents<N> {
-    /// Derivatives along a motion that has not begun, by changes of the numbers of its equations
+    /// Derivatives along a motion that has not started, with respect to changes of the numbers of its equations
     /// ([`constants`](crate::Problem::constants)); `None` if equations have branches or tables, or exponents change.
     pub fn new(of: &Integrator, changes: &[Vec<f64>]) -> Option<Self> {
         let (engine, problem) = (&of.engine, of.problem());
@@ -163,9 +163,9 @@ impl<const N: usize> Tangents<N> {
         }
     }
 
-    /// Takes the derivatives along the step that the motion has just made. To be called after every step.
+    /// Propagates the derivatives along the last step of the motion. To be called after every step.
     ///
-    /// It is inlined with all that it does, so that a caller that is compiled for wide registers gets all of it so.
+    /// It is inlined with everything it calls, so that a caller compiled for wide registers applies them throughout.
     #[inline(always)]
     pub fn follow(&mut self, of: &Integrator) {
         let engine = &of.engine;
@@ -191,7 +191,7 @@ impl<const N: usize> Tangents<N> {
             if k >= 0 {
                 self.solve(engine, k as usize);
             } else if !projected {
-                // What was moved is loaded, and its stage is gone through again.
+                // Corrected values are loaded, and the stage is repeated.
                 projected = self.project(engine, k);
                 if projected {
                     continue;
@@ -222,7 +222,7 @@ impl<const N: usize> Tangents<N> {
         &self.series[at..=at + order + engine.d(j)]
     }
 
-    /// Carried values at a scaled time of the last step.
+    /// Carried values at a scaled time in the last step.
     #[inline(always)]
     fn carry(&mut self, engine: &Engine, theta: f64, scale: f64, order: usize) {
         let width = engine.width();
@@ -262,7 +262,7 @@ impl<const N: usize> Tangents<N> {
         }
     }
 
-    /// Moves the carried derivatives of a stage to the nearest ones that satisfy its equations; `false` where it has none.
+    /// Moves the carried derivatives of a stage to the nearest ones that satisfy its equations; `false` if it has none.
     #[inline(always)]
     fn project(&mut self, engine: &Engine, k: i32) -> bool {
         let Some(p) = engine.projections.iter().find(|p| p.stages.contains(&k)) else { return false };
@@ -339,7 +339,7 @@ impl<const N: usize> Tangents<N> {
         folded(sum, &of.up_to(a, m)[..=m], self.up_to(da, m));
     }
 
-    /// The same where the last derivative is the one that is searched for: it is omitted.
+    /// The same without the last derivative, which is the unknown.
     #[inline(always)]
     fn earlier(&self, of: &Taylor, sum: &mut Lanes<N>, a: u32, da: u32, m: usize) {
         if m > 0 {
@@ -383,7 +383,7 @@ impl<const N: usize> Tangents<N> {
                 add(&mut sum, factor, &x);
             }
             Kind::Const(_) => {}
-            // No branches, no tables; time is given.
+            // Branches and tables are excluded; time does not vary.
             Kind::Time | Kind::Param(_) | Kind::Switch { .. } => {}
             _ => return self.function(of, i, m),
         }

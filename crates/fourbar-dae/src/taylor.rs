@@ -1,15 +1,15 @@
 //! Taylor coefficients of all rows: storage and the recurrences, one coefficient per row and stage.
 //!
-//! Coefficients are those of tau = (t - t_n)/scale. A row that others multiply is stored forwards and reversed, so that
-//! a convolution is a dot product of two rising streams; a reversed row is followed by zeros, so that the dot product may
-//! run on to a multiple of four. Rows under a derivative-type recurrence are stored once more with weight m.
+//! Coefficients are those of tau = (t - t_n)/scale. A row used in products is stored forwards and reversed, so that a convolution is a dot
+//! product of two ascending arrays; a reversed row is padded with zeros, so that the dot product may extend to a multiple of four. Rows
+//! with a differential recurrence are also stored with weight m.
 
 use crate::plan::{NONE, Plan};
 use crate::program::{PairKind, Program, Row, Span};
 use fourbar_math::elementary;
 use fourbar_math::recurrence;
 
-/// Where a coefficient of the current stage is read.
+/// Source of a coefficient in the current stage.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Read {
     /// The argument's coefficient of this stage.
@@ -23,7 +23,7 @@ pub(crate) enum Kind {
     Const(f64),
     Time,
     Param(u32),
-    /// Linear terms in coefficients of this stage, in stored ones, and products.
+    /// Linear terms in coefficients of this stage, linear terms in stored ones, and products.
     Quad {
         c0: f64,
         current: Span,
@@ -86,7 +86,7 @@ pub(crate) struct Slots {
     wgt: u32,
 }
 
-/// A row with its places.
+/// A row with its storage slots.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Target {
     pub row: u32,
@@ -111,7 +111,7 @@ pub(crate) struct Taylor {
     forward: Vec<f64>,
     reversed: Vec<f64>,
     weighted: Vec<f64>,
-    /// Coefficient of the current stage of every row.
+    /// Coefficient of every row in the current stage.
     pub current: Vec<f64>,
     pub staged: Vec<Instruction>,
     after: Vec<Instruction>,
@@ -136,7 +136,7 @@ fn dot(a: &[f64], a0: usize, b: &[f64], b0: usize, n: usize) -> f64 {
     let mut sum = [0.0f64; 4];
     for (x, y) in x.iter().zip(y) {
         for l in 0..4 {
-            // One rounding less where the target has it, never a library call.
+            // A fused product if the target supports it, which saves one rounding; never a library call.
             sum[l] = if cfg!(target_feature = "fma") { x[l].mul_add(y[l], sum[l]) } else { sum[l] + x[l] * y[l] };
         }
     }
@@ -211,7 +211,7 @@ impl Taylor {
         Some(Instruction { need: plan.need[v], to: self.targets[v], kind })
     }
 
-    /// Forgets everything: old values that are not finite would spoil padded sums.
+    /// Clears all storage: old values that are not finite would spoil padded sums.
     pub fn clear(&mut self) {
         self.forward.fill(0.0);
         self.reversed.fill(0.0);
@@ -285,7 +285,7 @@ impl Taylor {
 
     /// Computes coefficient `stage + need` of every row of the equations.
     pub fn stage(&mut self, stage: i32) {
-        // Lent out for the loop: the instructions are read while the storage is written.
+        // Moved out during the loop: the instructions are read while the storage is written.
         let staged = std::mem::take(&mut self.staged);
         for i in &staged {
             let m = stage + i.need;
@@ -296,7 +296,7 @@ impl Taylor {
         self.staged = staged;
     }
 
-    /// Computes all coefficients of the rows that only outputs and events use; `last` is the last stage.
+    /// Computes all coefficients of the rows used only by outputs and events; `last` is the last stage.
     pub fn outputs(&mut self, last: usize) {
         let after = std::mem::take(&mut self.after);
         for i in &after {

@@ -36,7 +36,7 @@ fn local_errors_are_within_a_factor_of_ten_of_the_tolerance() {
 
 #[test]
 fn global_errors_follow_the_tolerance_on_a_well_conditioned_problem() {
-    // A damped oscillator forgets its errors.
+    // A damped oscillator, in which errors decay.
     let problem = Problem::record(&["x", "lambda"], |t, x, e| {
         e.equation("motion", diff(x[0], 2) + diff(x[0], 1) * 2.0 + x[0] * 2.0 - x[1]);
         e.equation("drive", x[1] - (t * 3.0).sin());
@@ -101,7 +101,7 @@ fn variable_order_gives_the_same_motion() {
 
 #[test]
 fn a_passage_near_a_singular_configuration_is_survived() {
-    // Parallelogram without the rule that keeps it one: rank is lost when all bars are aligned.
+    // Parallelogram without the condition that keeps it one: rank is lost when all bars are aligned.
     let problem = Problem::lagrangian(&["ax", "ay", "bx", "by"], |_, q, v, m| {
         for k in 0..4 {
             m.lagrangian(v[k].sqr() * 0.5);
@@ -145,7 +145,7 @@ fn orders_up_to_sixty_work() {
         run.run_to(std::f64::consts::TAU).unwrap();
         let error = (run.value("x", 0).unwrap() - 0.5).abs().max(run.value("y", 0).unwrap().abs());
         println!("order {order}: {} steps, error {error:e}", run.work().steps);
-        // Local errors of the tolerance, all in the same direction and growing along the orbit.
+        // Local errors equal to the tolerance, all in the same direction and growing along the orbit.
         assert!(error < 2e-11 * run.work().steps as f64, "{order}: {error:e}");
     }
     assert!(Integrator::new(&problem, &start, Options::new(1e-12).order(61)).is_err());
@@ -155,8 +155,8 @@ fn orders_up_to_sixty_work() {
 
 #[test]
 fn a_ladder_of_parallelograms_passes_its_dead_points() {
-    // Uniform bars of unit mass and length: n + 1 upright, n across. On its parallelogram branch it is one pendulum; at
-    // every horizontal position rank is lost.
+    // Uniform bars of unit mass and length: n + 1 upright, n across. On its parallelogram branch it is one pendulum; rank is lost at every
+    // horizontal position.
     for n in [2usize, 12] {
         let names: Vec<String> = (0..=n).flat_map(|i| [format!("x{i}"), format!("y{i}")]).collect();
         let ladder = Problem::lagrangian(&names, |_, q, v, m| {
@@ -193,7 +193,7 @@ fn a_ladder_of_parallelograms_passes_its_dead_points() {
         run.run_to(10.0).unwrap();
         let error = (run.value("x0", 0).unwrap() - theta.cos()).hypot(run.value("y0", 0).unwrap() - theta.sin());
         println!("{n} cells: {:?}, tip error {error:e}", run.work());
-        // Each passage costs digits: a matrix nearly singular, ten times.
+        // Each passage costs digits: a nearly singular matrix, ten times.
         assert!(error < 1e-7, "{n}: {error:e}");
     }
 }

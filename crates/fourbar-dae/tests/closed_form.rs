@@ -87,7 +87,7 @@ fn free_top_follows_the_elliptic_functions() {
 
 #[test]
 fn time_is_a_taylor_variable_so_drives_are_exact() {
-    // A point driven along a known path; the force that drives it comes out as multiplier.
+    // A point driven along a known path; the multiplier is the driving force.
     let problem = Problem::lagrangian(&["x"], |t, q, v, m| {
         m.lagrangian(v[0].sqr() * 0.5);
         m.constraint("drive", q[0] - (t * 2.0).sin() * t.exp());
@@ -112,7 +112,7 @@ fn integration_runs_backwards() {
     run.run_to(0.0).unwrap();
     assert_eq!(run.t(), 0.0);
     assert!((run.value("u", 0).unwrap() - 6.0).abs() < 1e-11);
-    // And from the start into the past: the motion from rest is even in time.
+    // Backwards from the start: a motion that starts from rest is even in time.
     let mut past = Integrator::new(&problem, &start, Options::new(1e-13)).unwrap();
     past.run_to(-3.0).unwrap();
     let mut future = Integrator::new(&problem, &start, Options::new(1e-13)).unwrap();

@@ -43,8 +43,8 @@ fn pendulum_coefficients_satisfy_equations_20_to_22_of_the_paper() {
     assert!((l[0] - lambda).abs() < 1e-15 * 4.0, "{} {lambda}", l[0]);
 }
 
-/// x1 follows an ordinary equation, x2 is an explicit function of x1, its rate and time: its series must be the
-/// series of the function, computed by plain series arithmetic.
+/// x1 satisfies an ordinary equation, x2 is an explicit function of x1, its rate and time: its series must equal the series of the function
+/// by plain series arithmetic.
 fn check(f: impl Fn(Taylor<12>, Taylor<12>) -> Taylor<12>, tape: &Problem, start: f64, slope: f64) {
     let problem = Arc::new(tape.clone());
     let mut state = problem.zero_state(0.3);
@@ -125,7 +125,7 @@ fn the_series_of_an_index_five_problem_satisfy_its_equations_to_high_order() {
     let start = problem.start(0.0).hold("x", 0, 0.6).hold("u", 0, 0.7).guess("v", 0, 0.5).guess("y", 0, 1.0).hold("u", 1, 0.2);
     let mut run = Integrator::new(&problem, &start.solve().unwrap(), Options::new(1e-10).order(14)).unwrap();
     run.step(1.0).unwrap();
-    // The same generic function, called with plain series in scaled time: derivatives need the scale put back.
+    // The same generic function, evaluated with plain series in scaled time: derivatives must be rescaled.
     let scale = run.coefficients(0).unwrap().1;
     let x: Vec<Taylor<15>> = (0..6)
         .map(|j| Taylor { c: std::array::from_fn(|m| run.coefficients(j).unwrap().0.get(m).map_or(0.0, |a| a / scale.powi(m as i32))) })

@@ -1,4 +1,4 @@
-//! Events and kinks: where they are, and what happens there.
+//! Events and kinks: their location and their effect.
 
 use fourbar_dae::{Direction, Error, Integrator, Options, Piecewise, Problem, Scalar, Stop, diff};
 use std::f64::consts::PI;
@@ -131,7 +131,7 @@ fn a_table_is_followed_piece_by_piece() {
     assert_eq!(run.work().kinks, 3);
     run.run_to(0.0).unwrap();
     assert!(run.value("y", 0).unwrap().abs() < 1e-13, "back through the same pieces");
-    // Turning round on a breakpoint.
+    // Reversal of direction at a breakpoint.
     for turn in [2.0, 3.5, 1.0] {
         run.run_to(turn).unwrap();
         run.run_to(0.0).unwrap();
@@ -187,7 +187,7 @@ fn an_integration_goes_on_beyond_its_terminal_events() {
 
 #[test]
 fn a_branch_may_be_undefined_while_it_is_not_taken() {
-    // Both roots are imaginary somewhere on the other side.
+    // Both roots are imaginary in part of the other side.
     let problem = Problem::record(&["x", "area"], |_, x, e| {
         e.equation("clock", diff(x[0], 1) + 1.0);
         e.equation("area", diff(x[1], 1) - x[0].select((x[0] + 0.5).sqrt(), (-x[0] + 0.5).sqrt()));
@@ -204,7 +204,7 @@ fn a_branch_may_be_undefined_while_it_is_not_taken() {
 
 #[test]
 fn one_sided_springs_and_tables_work_inside_a_lagrangian() {
-    // A mass thrown onto a spring that only pushes, below a table of weights that changes with height.
+    // A mass thrown onto a spring that acts in compression only, below a table of weights that depends on height.
     let table = Piecewise::cubic(&[-5.0, 0.0, 1.0, 2.0, 6.0], &[-45.0, 0.0, 9.0, 20.0, 60.0]).unwrap();
     let problem = Problem::lagrangian(&["height"], |_, q, v, m| {
         let kinetic = v[0].sqr() * 0.5;
@@ -228,7 +228,7 @@ fn one_sided_springs_and_tables_work_inside_a_lagrangian() {
     assert!(high - low < 1e-10, "{low} {high}");
 }
 
-/// A mass at rest on a breakpoint of its spring: which way it goes decides the piece, not the rounding of its speed.
+/// A mass at rest on a breakpoint of its spring: the direction of motion selects the piece, not the rounding of its speed.
 #[test]
 fn a_start_at_rest_on_a_breakpoint_takes_the_piece_ahead() {
     // The second derivative of x is the table: a push, and x^3 more above zero.

@@ -26,7 +26,7 @@ fn bead_by_hand<S: Scalar>(t: S, x: &[S], e: &mut Equations<S>) {
 fn bead_hamiltonian<S: Scalar>(t: S, q: &[S], p: &[S], m: &mut Mechanics<S>) {
     m.hamiltonian((p[0].sqr() + p[1].sqr()) * 0.25 + q[1] * (2.0 * 9.81));
     m.constraint("wire", q[1] - q[0].sqr() * 0.5);
-    // Damping 0.1 v with v = p/2, and the same pushes.
+    // Damping 0.1 v with v = p/2, and the same forces.
     m.force(0, t.sin() + t.cos() * 0.3 - p[0] * 0.05);
     m.force(1, -t.cos() * 0.3 - p[1] * 0.05);
 }
@@ -34,7 +34,7 @@ fn bead_hamiltonian<S: Scalar>(t: S, q: &[S], p: &[S], m: &mut Mechanics<S>) {
 fn run(problem: Problem, first: &str) -> Vec<f64> {
     let problem = Arc::new(problem);
     let mut start = problem.start(0.0).hold(first, 0, 1.0).guess("y", 0, 0.5);
-    // Velocity 1 along the wire: given as momentum where there are momenta.
+    // Velocity 1 along the wire: as momentum in forms with momenta.
     start = if problem.variable("p(x)").is_ok() && problem.structure().d()[0] < 2 {
         start.hold("p(x)", 0, 2.0).guess("p(y)", 0, 2.0)
     } else {

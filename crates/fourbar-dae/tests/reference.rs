@@ -64,7 +64,7 @@ fn andrews_mechanism_over_a_hundred_turns_keeps_its_energy_balance() {
         largest = largest.max(r.value("kinetic", 0).unwrap());
     })
     .unwrap();
-    // 1,700 steps of local error 1e-12, along a motion that multiplies disturbances.
+    // 1,700 steps with local errors of 1e-12, along a motion that amplifies disturbances.
     assert!(worst < 1e-9 * largest, "{worst:e} of {largest}");
     let turns = (run.value("beta", 0).unwrap() - ANDREWS_START[0]) / std::f64::consts::TAU;
     // The motion is sensitive: turns differ by a tenth between tolerances.

@@ -1,4 +1,4 @@
-//! Integrations that are saved and continued, and integrals beside a motion.
+//! Integrations that are saved and resumed, and integrals in addition to a motion.
 
 use fourbar_dae::{Error, Integrator, Mechanics, Options, Problem, Scalar};
 use std::sync::Arc;
@@ -31,7 +31,7 @@ fn a_saved_integration_continues_to_the_bit() -> Result<(), Error> {
         }
     }
     assert!(whole.work().kinks >= 4);
-    // Dense output of the last step is there again.
+    // Dense output of the last step is restored.
     let mut other = fresh()?;
     other.restore(&whole.save())?;
     let (from, to) = whole.interval();

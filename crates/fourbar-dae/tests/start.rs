@@ -1,4 +1,4 @@
-//! Consistent initial values: held ones stay, free ones move least, impossible ones are named.
+//! Consistent initial values: held ones are unchanged, free ones move least, inconsistent ones are reported by name.
 
 use crate::problems;
 
@@ -18,7 +18,7 @@ fn held_values_stay_and_the_others_follow() {
     assert_eq!((value("u", 0), value("v", 1)), (6.0, 3.0));
     assert!((value("v", 0) - 8.0).abs() < 1e-14);
     assert!((value("u", 1) + 4.0).abs() < 1e-13);
-    // The leading derivatives and the multiplier come along.
+    // The leading derivatives and the multiplier are computed too.
     assert!((value("lambda", 0) - (9.81 * 8.0 + 25.0) / 100.0).abs() < 1e-13);
 }
 
@@ -136,7 +136,7 @@ fn an_inconsistent_state_is_not_accepted_in_silence() {
     let error = Integrator::new(&p, &state, Options::default()).unwrap().run_to(1.0).unwrap_err();
     assert!(matches!(&error, Error::NotConsistent { order: 0, .. }), "{error}");
     assert!(error.to_string().contains("`v`") || error.to_string().contains("`u`"), "{error}");
-    // A velocity off the tangent is as bad; rounding of a printed value is not.
+    // A velocity off the tangent is inconsistent too; rounding of a printed value is not.
     state.set(1, 0, 8.0);
     state.set(0, 1, 5.0);
     let error = Integrator::new(&p, &state, Options::default()).unwrap().run_to(1.0).unwrap_err();

@@ -1,4 +1,4 @@
-//! Structural analysis: offsets and indices that the literature gives, and the names in its complaints.
+//! Structural analysis: published offsets and indices, and the names in error messages.
 
 use crate::problems;
 
@@ -109,7 +109,7 @@ fn amplifier<S: Scalar>(t: S, x: &[S], pairs: bool, e: &mut fourbar_dae::Equatio
     let (ub, uf, alpha, beta, r0, r) = (6.0, 0.026, 0.99, 1e-6, 1000.0, 9000.0);
     let source = (t * (200.0 * std::f64::consts::PI)).sin() * 0.1;
     let current = |v: S| ((v / uf).exp() - 1.0) * beta;
-    // Voltages of the nodes; of each pair the first is given by the difference.
+    // Voltages of the nodes; for each pair the first is given by the difference.
     let y: Vec<S> = (0..8).map(|k| if pairs && [0, 3, 6].contains(&k) { x[k] + x[k + 1] } else { x[k] }).collect();
     let over = |k: usize| if pairs { diff(x[k], 1) } else { diff(x[k], 1) - diff(x[k + 1], 1) };
     let (q1, q2) = (current(y[1] - y[2]), current(y[4] - y[5]));

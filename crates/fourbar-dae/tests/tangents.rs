@@ -1,4 +1,4 @@
-//! Derivatives along a motion: against motions with other numbers, for every function and for equations of index 3.
+//! Derivatives along a motion: compared with motions with other numbers, for every function and for equations of index 3.
 
 use fourbar_dae::{Equations, Integrator, Options, Problem, Scalar, State, Tangents, diff};
 use std::sync::Arc;
@@ -29,7 +29,7 @@ fn end(problem: Problem, state: &State, t: f64) -> Vec<f64> {
     (0..run.problem().variables().len()).flat_map(|j| [s.get(j, 0), s.get(j, 1)]).flatten().collect()
 }
 
-/// The derivatives by all parameters beside those of whole motions; the largest difference.
+/// The largest difference between the derivatives with respect to all parameters and differences of whole motions.
 fn compared<const N: usize>(family: &Family<'_>, p: &[f64], t: f64) -> f64 {
     let moved = |k: usize, h: f64| {
         let mut p = p.to_vec();
@@ -111,7 +111,8 @@ fn every_function_is_differentiated() {
     }
 }
 
-/// A double pendulum in coordinates of its masses: index 3, its lengths, masses and gravity, and a start that follows them.
+/// A double pendulum in coordinates of its masses: index 3, with lengths, masses, gravity and a consistent start as functions of
+/// parameters.
 #[test]
 fn constraints_are_differentiated_with_the_motion() {
     let family = |p: &[f64]| {
@@ -145,7 +146,7 @@ fn branches_are_refused() {
     assert!(Tangents::<1>::new(&run, &[problem.constants()]).is_none());
 }
 
-/// Numbers that vanish, or are recorded and not used, leave the order of what is left as it is.
+/// Numbers that are zero, or recorded and not used, leave the order of the others unchanged.
 #[test]
 fn equations_are_alike_wherever_their_constants_were_recorded() {
     let recorded = |early: bool| {

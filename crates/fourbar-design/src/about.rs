@@ -13,25 +13,25 @@ use std::sync::Arc;
 /// Which state is requested.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Where {
-    /// The start where it moves or rests there, else the equilibrium.
+    /// The start if it moves or is an equilibrium, otherwise the equilibrium.
     #[default]
     Fitting,
     /// The assembled start.
     Start,
-    /// Where it rests.
+    /// The equilibrium.
     Equilibrium,
-    /// The motion at a time, s.
+    /// The state of the motion at a time, s.
     Time(f64),
 }
 
-/// A state with what it is.
+/// A state with its description.
 #[derive(Clone, Debug)]
 pub struct About {
     /// The state.
     pub state: Configuration,
-    /// In words.
+    /// Its description.
     pub words: String,
-    /// Warnings on the way.
+    /// Warnings.
     pub warnings: Vec<Diagnostic>,
 }
 
@@ -40,13 +40,13 @@ fn moves(state: &Configuration) -> bool {
     state.v.iter().any(|v| v.v.norm() + v.w.norm() > 0.0)
 }
 
-/// Limits that are closed, in words.
+/// Active limits, in words.
 fn on(leans: &[Leaning]) -> String {
     let list: Vec<String> = leans.iter().map(|l| format!("`{}`", l.name)).collect();
     if list.is_empty() { String::new() } else { format!(", with {} closed", list.join(", ")) }
 }
 
-/// The state that is requested, with values of inputs by name.
+/// The requested state, with values of inputs by name.
 pub fn about(model: &Model, at: Where, inputs: &[(String, f64)]) -> Result<About, Diagnostic> {
     let options = Options { inputs: inputs.to_vec(), ..Options::default() };
     let assembled = || {
@@ -71,7 +71,7 @@ pub fn about(model: &Model, at: Where, inputs: &[(String, f64)]) -> Result<About
             if moves(&first) {
                 Ok(none(first, "the motion at the start"))
             } else if fits(model).is_err() || rests(model, &first) {
-                // Large mechanisms are not settled; whether they rest is seen later.
+                // Large mechanisms are not settled; whether the state is an equilibrium is tested later.
                 Ok(none(first, "the start, which is an equilibrium"))
             } else {
                 rest()

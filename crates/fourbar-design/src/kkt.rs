@@ -1,9 +1,9 @@
-//! The stiffness of a large mechanism with its constraints, in blocks, without dense matrices.
+//! The stiffness of a large mechanism with its constraints, in sparse blocks.
 //!
-//! `(K + s W) x + G^T mu = b`, `G x = c` is solved with the block factor of the engine's exact iteration matrices. `W` is a weight of the
-//! bodies: their masses, or lengths. Rows have a small compliance in the factor, which refinement takes back, so that redundant rows are
-//! welcome. Springs across the rows (`G^T P G`) change nothing for motions that obey them, and make the blocks of bodies regular where
-//! neither weights nor forces do.
+//! `(K + s W) x + G^T mu = b`, `G x = c` is solved with the block factorisation of the engine's exact iteration matrices. `W` is a weight
+//! of the bodies: their masses, or lengths. In the factorisation rows have a small compliance, which iterative refinement removes, so that
+//! redundant rows are allowed. Springs across the rows (`G^T P G`) do not affect motions that satisfy them, and make the blocks of bodies
+//! regular where neither weights nor forces do.
 
 use crate::operator::plain;
 use fourbar::Model;
@@ -15,24 +15,24 @@ use fourbar::state::{Configuration, Wrench};
 use fourbar_math::{BlockLu, BlockPattern, BlockSolver};
 use nalgebra::{DVector, Matrix3, Matrix6};
 
-/// Refinements of a solution, at most, and the residual that is enough.
+/// Maximum number of refinements of a solution, and the sufficient residual.
 const REFINED: usize = 40;
 const ENOUGH: f64 = 1e-13;
-/// A pivot below this share of its diagonal is rounding.
+/// A pivot below this share of its diagonal is a rounding error.
 const TINY: f64 = 1e-15;
 
-/// What a motion of a body counts: of its centre of mass, and of turns in body axes.
+/// Weights of the motion of a body: of its centre of mass, and of rotations in body axes.
 #[derive(Clone, Copy, Debug)]
 pub struct Weight {
     /// Of translations.
     pub m: f64,
-    /// Of turns.
+    /// Of rotations.
     pub J: Matrix3<f64>,
-    /// What is added to the turns in the factor alone.
+    /// Added to the weight of rotations in the factorisation only.
     pub raised: f64,
 }
 
-/// The weight of all bodies, ground first, that counts motions as lengths.
+/// Weights of all bodies, ground first, that measure motions as lengths.
 pub fn lengths(model: &Model) -> Vec<Weight> {
     vec![Weight { m: 1.0, J: Matrix3::identity() * (model.length * model.length), raised: 0.0 }; model.bodies.len()]
 }
@@ -42,7 +42,7 @@ pub fn masses(model: &Model) -> Vec<Weight> {
     model.bodies.iter().map(|b| Weight { m: b.mass, J: b.J_bar, raised: 0.0 }).collect()
 }
 
-/// Which part of the stiffness is factored.
+/// Which part of the stiffness is factorised.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
     /// All of it.
@@ -51,31 +51,31 @@ pub enum Part {
     Symmetric,
 }
 
-/// The stiffness at a state, with what solving for it needs.
+/// The stiffness at a state, with the factorisation and workspace.
 pub struct Kkt<'m> {
     /// The mechanism.
     pub model: &'m Model,
-    /// Its equations; the Jacobian is that of the state.
+    /// Its equations, with the Jacobian of the state.
     pub equations: Equations<'m>,
     linear: Linear,
-    /// Made with the first factor.
+    /// Created with the first factorisation.
     lu: Option<BlockLu>,
-    /// The blocks of bodies alone, for the question whether they are positive definite.
+    /// The blocks of bodies alone, to test whether they are positive definite.
     definite: Option<BlockSolver>,
-    /// What motions count.
+    /// Weights of the motions.
     pub weights: Vec<Weight>,
     /// Compliance of the rows in the factor.
     pub eps: Vec<f64>,
-    /// Springs across the rows; empty where there are none.
+    /// Springs across the rows; empty if there are none.
     pub springs: Vec<f64>,
-    /// By how much they are stiffer where the question is whether all motions that obey the rows are held.
+    /// Factor by which they are stiffer in the test whether all motions that satisfy the rows have positive stiffness.
     pub firmer: f64,
     part: Part,
     shift: f64,
 }
 
 impl<'m> Kkt<'m> {
-    /// Around a closed position.
+    /// Set up at a closed position.
     pub fn new(model: &'m Model, state: &Configuration, weights: Vec<Weight>) -> Self {
         let mut equations = Equations::new(model, state);
         equations.set.choose(state.t);
@@ -105,7 +105,7 @@ impl<'m> Kkt<'m> {
         blocks.fold(0.0, f64::max)
     }
 
-    /// Largest sum of a row of the symmetric stiffness, with turns counted as lengths `length`.
+    /// Largest row sum of the symmetric stiffness, with rotations converted to lengths by `length`.
     pub fn stiffest(&self, length: f64) -> f64 {
         let scale = |k: usize| if k < 3 { 1.0 } else { length };
         let mut sums = vec![0.0; 6 * self.linear.bodies];
@@ -116,7 +116,7 @@ impl<'m> Kkt<'m> {
         sums.into_iter().fold(0.0, f64::max)
     }
 
-    /// The diagonal of `G W^-1 G^T`, by row: how far a row gives way to a unit force.
+    /// The diagonal of `G W^-1 G^T`, by row: displacement of a row per unit force.
     pub fn mobility(&self) -> Vec<f64> {
         let set = &self.equations.set;
         let mut out = vec![0.0; set.rows()];
@@ -142,7 +142,8 @@ impl<'m> Kkt<'m> {
         }
     }
 
-    /// Hands over the blocks of `K + shift W + firm G^T P G`, raised weights included, one after the other; blocks may come more than once.
+    /// Passes the blocks of `K + shift W + firm G^T P G`, including raised weights, to `add` one by one; the same block may occur
+    /// repeatedly.
     fn blocks(&self, shift: f64, part: Part, firm: f64, mut add: impl FnMut(usize, usize, &Matrix6<f64>)) {
         for &(i, j, at) in &self.linear.pairs {
             let mut B = self.block(i, j, at, part);
@@ -170,7 +171,7 @@ impl<'m> Kkt<'m> {
         }
     }
 
-    /// Factors with some of the weights added; `false` where the matrix is singular.
+    /// Factorises with a multiple of the weights added; `false` if the matrix is singular.
     pub fn factor(&mut self, shift: f64, part: Part) -> bool {
         (self.shift, self.part) = (shift, part);
         let mut lu = self.lu.take().unwrap_or_else(|| BlockLu::new(&self.linear.pattern));
@@ -197,8 +198,8 @@ impl<'m> Kkt<'m> {
         done
     }
 
-    /// Whether the symmetric part of `K + shift W + G^T P G` is positive definite: then the stiffness with these weights holds every motion that
-    /// obeys the rows.
+    /// Whether the symmetric part of `K + shift W + G^T P G` is positive definite: then the stiffness with these weights is positive for
+    /// every motion that satisfies the rows.
     pub fn holds(&mut self, shift: f64) -> bool {
         let mut solver = self.definite.take().unwrap_or_else(|| {
             let n = self.linear.bodies;
@@ -209,7 +210,7 @@ impl<'m> Kkt<'m> {
         });
         solver.clear();
         self.blocks(shift, Part::Symmetric, self.firmer, |i, j, B| {
-            // Of the two blocks beside the diagonal one is stored.
+            // Only one of the two symmetric off-diagonal blocks is stored.
             let (at, rows_first) = solver.pattern().block(i - 1, j - 1);
             if rows_first {
                 let a = solver.values_mut();
@@ -229,13 +230,13 @@ impl<'m> Kkt<'m> {
         holds
     }
 
-    /// Largest entry of the stiffness of a body's own translations.
+    /// Largest entry of the stiffness of a body with respect to its own translations.
     pub fn own(&self, body: usize) -> f64 {
         let at = self.linear.pattern.block(body - 1, body - 1);
         Linear::block(&self.linear.K, at).fixed_view::<3, 3>(0, 0).amax()
     }
 
-    /// Takes a part of the stiffness for products, without weights.
+    /// Selects a part of the stiffness for products, without weights.
     pub fn plain(&mut self, part: Part) {
         (self.shift, self.part) = (0.0, part);
     }
@@ -246,7 +247,7 @@ impl<'m> Kkt<'m> {
         stacked(&bodies.map(|(x, w)| Wrench { F: x.v * w.m, T: w.J * x.w }).collect::<Vec<_>>())
     }
 
-    /// `(K + s W) x` with part and shift of the last factor, or of [`Kkt::plain`].
+    /// `(K + s W) x` with part and shift of the last factorisation, or of [`Kkt::plain`].
     pub fn stiffness(&self, x: &DVector<f64>) -> DVector<f64> {
         let mut y = self.weigh(x) * self.shift;
         for &(i, j, at) in &self.linear.pairs {
@@ -257,7 +258,7 @@ impl<'m> Kkt<'m> {
         y
     }
 
-    /// The motion that obeys the rows and answers to `b`.
+    /// The motion that satisfies the rows and solves the system for `b`.
     pub fn solve(&mut self, b: &DVector<f64>) -> DVector<f64> {
         let (n, rows) = (b.len(), self.eps.len());
         let (mut x, mut mu) = (DVector::zeros(n), vec![0.0; rows]);

@@ -1,4 +1,4 @@
-//! Moving on the constraints: a step along free motions, and back to where all joints are closed.
+//! Motion on the constraint manifold: a step along free motions, followed by a projection that closes all joints.
 
 use crate::operator::Space;
 use fourbar::Model;
@@ -8,15 +8,15 @@ use fourbar::evaluate::{by_body, dense_rows, stacked};
 use fourbar::state::{Configuration, Twist};
 use nalgebra::DVector;
 
-/// Corrections with one Jacobian, at most; then a fresh one is taken.
+/// Maximum number of corrections with one Jacobian before a new one is formed.
 const CHORD: usize = 8;
-/// Fresh Jacobians, at most.
+/// Maximum number of new Jacobians.
 const FRESH: usize = 8;
-/// Gaps below this share of the characteristic length, and of the coordinates, are closed.
+/// Gaps below this share of the characteristic length, or of the coordinates, are closed.
 const CLOSED: f64 = 1e-14;
-/// Gaps that no longer fall are rounding below this share.
+/// Gaps below this share that no longer decrease are rounding errors.
 const ROUNDING: f64 = 1e-11;
-/// A correction that falls less than this requires a fresh Jacobian.
+/// If a correction reduces the gaps by less than this factor, a new Jacobian is formed.
 const SLOW: f64 = 0.3;
 
 /// The constraints on positions of a mechanism.
@@ -28,7 +28,7 @@ pub struct Manifold<'m> {
 }
 
 impl<'m> Manifold<'m> {
-    /// With drives held where they are at the time of a configuration.
+    /// Set up with drives fixed at their values at the time of a configuration.
     pub fn new(model: &'m Model, at: &Configuration) -> Self {
         let mut set = ConstraintSet::new(model.constraints(true), |_| false);
         set.choose(at.t);
@@ -52,13 +52,13 @@ impl<'m> Manifold<'m> {
         Space::new(self.model, &dense_rows(self.model, &self.set, &c.q))
     }
 
-    /// Moves by an increment and closes all joints; `None` where they do not close near by.
+    /// Moves by an increment and closes all joints; `None` if they do not close nearby.
     pub fn moved(&self, c: &Configuration, space: &Space, dq: &DVector<f64>) -> Option<Configuration> {
         let mut x = stepped(c, dq);
         self.close(&mut x, space).then_some(x)
     }
 
-    /// Closes all joints by the smallest corrections; `false` where that fails.
+    /// Closes all joints by the smallest corrections; `false` on failure.
     pub fn close(&self, x: &mut Configuration, space: &Space) -> bool {
         let mut own: Option<Space> = None;
         let mut last = f64::INFINITY;
@@ -94,12 +94,12 @@ impl<'m> Manifold<'m> {
     }
 }
 
-/// Whether a gap is closed in a mechanism of some extent, the correction before having left `last`.
+/// Whether a gap counts as closed in a mechanism of some extent, where the previous correction left `last`.
 pub fn settled(gap: f64, last: f64, extent: f64) -> bool {
     gap <= CLOSED * extent || (gap <= ROUNDING * extent && gap >= 0.5 * last)
 }
 
-/// The poses moved by an increment, nothing else.
+/// The configuration with its poses moved by an increment.
 pub fn stepped(c: &Configuration, dq: &DVector<f64>) -> Configuration {
     let mut x = c.clone();
     for (q, d) in x.q.iter_mut().zip(&by_body(dq)) {

@@ -1,7 +1,7 @@
-//! How an equilibrium moves while a parameter changes: load paths with their turning points, by steps along the arc of the path.
+//! Load paths: equilibria as functions of a parameter, with turning points, by arc-length continuation.
 //!
-//! Unknowns are the position and the parameter. A step goes along the tangent of the path and returns across it, so that points where the
-//! parameter turns back, and a mechanism driven by its load would snap through, are passed like any other.
+//! Unknowns are the position and the parameter. A step goes along the tangent of the path and is corrected in a plane across it, so that
+//! points where the parameter turns back, and a mechanism driven by its load would snap through, are passed like any other.
 
 use crate::equilibrium::limits::passed;
 use crate::equilibrium::{Equilibrium, Kind, Leaning, Options, Problem, Rest, Stability, leaning, leans_at, settle, settle_from};
@@ -13,17 +13,18 @@ use fourbar::{Diagnostic, Error, Model};
 use fourbar_math::dense;
 use nalgebra::{DMatrix, DVector};
 
-/// Points of a path, at most.
+/// Maximum number of points of a path.
 const POINTS: usize = 3000;
 /// First, smallest and largest step in characteristic lengths and shares of the range.
 const STEPS: [f64; 3] = [0.02, 1e-7, 0.05];
-/// Corrections of a step, at most.
+/// Maximum number of corrections of a step.
 const CORRECTIONS: usize = 25;
-/// A step that ends this share of its length beside its tangent is taken again, shorter: it may have met another part of the path.
+/// A step whose end deviates from its tangent by this share of its length is repeated with a smaller one: it may have reached another part
+/// of the path.
 const ASIDE: f64 = 0.3;
 /// Residual of a point as a share of the load.
 const AT_REST: f64 = 1e-12;
-/// An antisymmetric part of the stiffness above this share shows a force without potential.
+/// An antisymmetric part of the stiffness above this share indicates a force without potential.
 const CIRCULATORY: f64 = 1e-8;
 
 /// Builds the mechanism for a value of the parameter.
@@ -34,7 +35,7 @@ pub type Builder<'a> = &'a dyn Fn(f64) -> Result<Model, Error>;
 pub struct Point {
     /// Value of the parameter, SI.
     pub value: f64,
-    /// The rest there.
+    /// The equilibrium at that value.
     pub rest: Equilibrium,
 }
 
@@ -43,11 +44,11 @@ pub struct Point {
 pub struct LoadPath {
     /// Points in the order of the path.
     pub points: Vec<Point>,
-    /// Where the parameter turns back.
+    /// Points at which the parameter turns back.
     pub turning: Vec<Point>,
-    /// Pairs of values between which the equilibrium becomes stable or unstable without a turn: another path crosses.
+    /// Pairs of values between which the equilibrium changes stability without a turning point: another path crosses.
     pub crossings: Vec<[f64; 2]>,
-    /// Why it ended before the end of the range.
+    /// Reason for an end before the end of the range.
     pub ended: Option<Diagnostic>,
 }
 
@@ -58,7 +59,7 @@ struct Node {
     H: DMatrix<f64>,
 }
 
-/// A direction of the path: of all bodies, and of the parameter.
+/// A direction of the path: motion of all bodies, and change of the parameter.
 #[derive(Clone)]
 struct Tangent {
     dq: DVector<f64>,
@@ -67,19 +68,19 @@ struct Tangent {
 
 struct Follower<'a> {
     build: Builder<'a>,
-    /// Limits that the first rest presses against, which stay closed.
+    /// Active limits of the first equilibrium, which stay closed.
     leans: Vec<Leaning>,
     length: f64,
     range: f64,
 }
 
 impl Follower<'_> {
-    /// The mechanism for a value, without dry friction, with the limits closed that the first rest presses against.
+    /// The mechanism for a value, without dry friction, with the active limits of the first equilibrium closed.
     fn model(&self, value: f64) -> Option<Model> {
         Some(without_dry_friction(&leaning(&(self.build)(value).ok()?, &self.leans)).0)
     }
 
-    /// Why a node is no rest of the mechanism with its limits: one is passed, or one that was closed would have to pull.
+    /// The reason why a node is not an equilibrium of the mechanism with its limits: one is violated, or a closed one would have to pull.
     fn left(&self, x: &Node) -> Option<Diagnostic> {
         let model = (self.build)(x.value).ok().filter(|m| !m.limits.is_empty())?;
         let state = &x.rest.state;
@@ -91,7 +92,7 @@ impl Follower<'_> {
         Some(Diagnostic::new("S404", message).name(&name).help("begin another path there: `--along` from this value on"))
     }
 
-    /// Closes the joints of the mechanism for a value, from a position near by.
+    /// Closes the joints of the mechanism for a value, from a nearby position.
     fn node(&self, value: f64, near: &Configuration) -> Option<Node> {
         let model = self.model(value)?;
         if model.bodies.len() != near.q.len() {
@@ -109,14 +110,14 @@ impl Follower<'_> {
         Some(Node { value, rest, H })
     }
 
-    /// How the residual follows the parameter, along the free motions of a node.
+    /// Derivative of the residual with respect to the parameter, along the free motions of a node.
     fn by_value(&self, x: &Node) -> Option<DVector<f64>> {
         let d = 1e-6 * self.range;
         let [a, b] = [-d, d].map(|d| self.node(x.value + d, &x.rest.state));
         Some(x.rest.space.N.tr_mul(&(a?.rest.tangential - b?.rest.tangential)) / (2.0 * d))
     }
 
-    /// The matrix of positions and parameter in units of lengths and of the range, with a last row for the tangent.
+    /// The bordered matrix of positions and parameter in units of lengths and of the range, with the tangent as last row.
     fn bordered(&self, x: &Node, by: &DVector<f64>, y: &DVector<f64>, s: f64) -> DMatrix<f64> {
         let n = x.H.nrows();
         let mut A = DMatrix::zeros(n + 1, n + 1);
@@ -129,7 +130,7 @@ impl Follower<'_> {
         A
     }
 
-    /// The tangent of the path at a node, continuing a direction.
+    /// The tangent of the path at a node, oriented along the previous one.
     fn tangent(&self, x: &Node, last: &Tangent) -> Option<Tangent> {
         let by = self.by_value(x)?;
         let y = x.rest.space.components(&last.dq);
@@ -142,7 +143,7 @@ impl Follower<'_> {
         t.iter().all(|x| x.is_finite()).then(|| Tangent { dq: &x.rest.space.N * t.rows(0, n) * self.length, ds: t[n] * self.range })
     }
 
-    /// A step along the tangent and back across it.
+    /// A step along the tangent with corrections across it.
     fn step(&self, x: &Node, t: &Tangent, h: f64) -> Option<Node> {
         let start = stepped(&x.rest.state, &(&t.dq * h));
         let mut now = self.node(x.value + h * t.ds, &start)?;
@@ -162,7 +163,7 @@ impl Follower<'_> {
             }
             let from = stepped(&now.rest.state, &(&now.rest.space.N * d.rows(0, n) * self.length));
             let next = self.node(now.value + d[n] * self.range, &from)?;
-            // Corrections at the level of rounding end it.
+            // Corrections at the level of rounding end the iteration.
             let stuck = d.norm() < 1e-13 && next.rest.g.norm() <= 1e-9 * next.rest.load;
             now = next;
             if stuck {
@@ -172,14 +173,14 @@ impl Follower<'_> {
         (now.rest.g.norm() <= 1e-9 * now.rest.load).then_some(now)
     }
 
-    /// How far a step ended beside where its tangent led, as a share of the step: far from it lies another part of the path.
+    /// Deviation of the end of a step from its tangent, as a share of the step; a large one indicates another part of the path.
     fn missed(&self, x: &Node, t: &Tangent, h: f64, next: &Node) -> f64 {
         let way = Manifold::between(&x.rest.state, &next.rest.state) - &t.dq * h;
         let aside = x.rest.space.components(&way).norm() / self.length;
         aside.hypot((next.value - x.value - t.ds * h) / self.range) / h
     }
 
-    /// The point where the parameter turns back, within a step from a node.
+    /// The turning point of the parameter within a step from a node.
     fn turning(&self, x: &Node, t: &Tangent, h: f64, end: f64) -> Option<Node> {
         let (mut low, mut high) = ((0.0, t.ds), (h, end));
         let mut side = 0;
@@ -217,8 +218,7 @@ impl Follower<'_> {
     }
 }
 
-/// A point where the parameter turns back. There one motion has no stiffness, whatever rounding leaves of it: it is neutral, unless another is
-/// unstable.
+/// A turning point. One motion there has zero stiffness up to rounding: the equilibrium is neutral, unless another motion is unstable.
 fn turned(mut p: Point) -> Point {
     let v = &mut p.rest.verdict;
     if !v.circulatory && v.roots.is_empty() {
@@ -229,9 +229,9 @@ fn turned(mut p: Point) -> Point {
     p
 }
 
-/// Whether the stiffness has become singular between two nodes, so that another path crosses. Where forces have a potential the motions with
-/// negative stiffness are counted. Others, which follow their body, have a stiffness whose symmetric part may lose its sign while the whole is
-/// regular: there the sign of the determinant decides.
+/// Whether the stiffness has become singular between two nodes, so that another path crosses. If forces have a potential, the motions with
+/// negative stiffness are counted. Otherwise the symmetric part of the stiffness may become indefinite while the whole is regular, so that
+/// the sign of the determinant decides.
 fn crosses(a: &Node, b: &Node) -> bool {
     if a.H.is_empty() || b.H.is_empty() {
         return false;
@@ -244,19 +244,19 @@ fn crosses(a: &Node, b: &Node) -> bool {
     falling(a) != falling(b)
 }
 
-/// Whether a determinant is negative.
+/// Whether a matrix has a negative determinant.
 fn reversed(H: &DMatrix<f64>) -> bool {
     let lu = H.clone().lu();
     let negative = lu.u().diagonal().iter().filter(|x| **x < 0.0).count() % 2 == 1;
     negative != (lu.p().determinant::<f64>() < 0.0)
 }
 
-/// Why a path ends before its range does.
+/// Diagnostic for a path that ends before its range.
 fn lost(value: f64) -> Diagnostic {
     Diagnostic::new("S404", format!("the equilibrium cannot be followed beyond {}", number(value))).help("the part up to there is reported")
 }
 
-/// Where another path crosses: the last node before, the tangent there, and the step that goes beyond.
+/// A crossing with another path: the last node before it, the tangent there, and the step that passes it.
 struct Crossing {
     before: Node,
     tangent: Tangent,
@@ -264,7 +264,8 @@ struct Crossing {
 }
 
 impl Follower<'_> {
-    /// Follows a path from a node until the parameter leaves a range; `home`: it may go one range beyond its beginning. Gives the crossings.
+    /// Follows a path from a node until the parameter leaves a range; with `home` it may go one range beyond its beginning. Returns the
+    /// crossings.
     fn walk(&self, mut x: Node, mut t: Tangent, [from, to]: [f64; 2], home: bool, path: &mut LoadPath) -> Vec<Crossing> {
         let sense = (to - from).signum();
         let mut crossings = Vec::new();
@@ -273,7 +274,7 @@ impl Follower<'_> {
             let beyond = |value: f64| (value - to) * sense > 0.0;
             let stepped = self.step(&x, &t, h).and_then(|next| {
                 let tangent = self.tangent(&next, &t)?;
-                // A path that bends too much in one step is followed in smaller ones.
+                // If the path bends too much in one step, smaller steps are taken.
                 let turn = tangent.dq.dot(&t.dq) / (tangent.dq.norm() * t.dq.norm()).max(f64::MIN_POSITIVE);
                 let bend = (tangent.ds - t.ds).abs() / self.range;
                 if self.missed(&x, &t, h, &next) > ASIDE {
@@ -322,7 +323,7 @@ impl Follower<'_> {
         crossings
     }
 
-    /// The node where another path crosses, by halving.
+    /// The node at a crossing, by bisection.
     fn crossed(&self, c: &Crossing) -> Option<Node> {
         let (mut low, mut high) = (0.0, c.h);
         let mut found = None;
@@ -339,13 +340,13 @@ impl Follower<'_> {
         found
     }
 
-    /// A node on the path that crosses at another node, to one side of it, and the direction in which it continues.
+    /// A node on the crossing path, to one side of the node at the crossing, and the direction of continuation.
     fn beside(&self, at: &Node, sign: f64) -> Option<(Node, Tangent)> {
         let svd = dense::svd(at.H.clone(), false, true)?;
         let softest = svd.singular_values.imin();
         let mut w = &at.rest.space.N * svd.v_t?.row(softest).transpose();
         w *= self.length / w.norm().max(f64::MIN_POSITIVE);
-        // Which way is positive must not depend on the sign of an eigenvector: the component that moves most grows.
+        // The positive sense must not depend on the sign of an eigenvector: the largest component increases.
         let most = w.iter().fold(0.0_f64, |m, x| if x.abs() > m.abs() { *x } else { m });
         w *= sign * most.signum();
         let across = Tangent { dq: w, ds: 0.0 };
@@ -355,7 +356,7 @@ impl Follower<'_> {
     }
 }
 
-/// Follows the equilibrium of the first value of a range until the parameter reaches the last one.
+/// Follows the equilibrium at the first value of a range until the parameter reaches the last one.
 pub fn follow(build: Builder<'_>, ends: [f64; 2], options: &Options) -> Result<LoadPath, Error> {
     followed(build, ends, options).map(|(_, path, _)| path)
 }
@@ -374,7 +375,7 @@ fn followed<'b>(build: Builder<'b>, [from, to]: [f64; 2], options: &Options) -> 
     Ok((f, path, crossings))
 }
 
-/// Follows the path that crosses the first one at one of its crossings, counted from one, to one side; negative numbers to the other.
+/// Follows the path that crosses the first one at crossing `number_of`, counted from one; negative numbers follow it to the other side.
 pub fn branch(build: Builder<'_>, ends: [f64; 2], options: &Options, number_of: i32) -> Result<LoadPath, Error> {
     let (f, main, crossings) = followed(build, ends, options)?;
     let refused = |why: String| Diagnostic::new("S404", why).help("`--along` without `--branch` shows where other paths cross");
@@ -394,7 +395,7 @@ pub fn branch(build: Builder<'_>, ends: [f64; 2], options: &Options, number_of: 
 }
 
 impl LoadPath {
-    /// Pieces of the path between which it changes from stable to unstable or back: first and last point of each.
+    /// Pieces of the path with the same stability: first and last point of each.
     pub fn pieces(&self) -> Vec<(Stability, usize, usize)> {
         let mut list: Vec<(Stability, usize, usize)> = Vec::new();
         for (k, p) in self.points.iter().enumerate() {

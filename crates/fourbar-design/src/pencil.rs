@@ -2,11 +2,11 @@
 
 use nalgebra::{DMatrix, DVector, SymmetricEigen};
 
-/// Inertias below this share of the largest mass are none.
+/// Inertias below this share of the largest mass are zero.
 pub const MASSLESS: f64 = 1e-12;
 
-/// `H y = w M y` for a symmetric `H` and a mass matrix that may have motions without inertia: eigenvalues, vectors with `y^T M y = 1`, and how
-/// many motions have neither. Motions without inertia follow the others where they have stiffness.
+/// `H y = w M y` for a symmetric `H` and a mass matrix that may have massless motions: eigenvalues, vectors with `y^T M y = 1`, and the
+/// number of motions without inertia and stiffness. Massless motions with stiffness are eliminated statically.
 pub fn small_motions(H: &DMatrix<f64>, M: &DMatrix<f64>, mass: f64) -> (DVector<f64>, DMatrix<f64>, usize) {
     let n = H.nrows();
     if n == 0 {

@@ -1,5 +1,4 @@
-//! A mechanism file drawn at other poses: everything that was given as drawn is given on the bodies instead, so that nothing but the start
-//! changes.
+//! A mechanism file redrawn at other poses: all geometry given as drawn is converted to body coordinates, so that only the start changes.
 
 use fourbar::force::{Force, ForceSpec};
 use fourbar::joint::JointKind;
@@ -28,7 +27,7 @@ impl Drawn<'_> {
         self.0.bodies.iter().find(|b| b.name == name)
     }
 
-    /// A place in the frame of its body.
+    /// A position in the frame of its body.
     fn place(&self, p: &mut Place) {
         let (At::World(w), Some(b)) = (p.at, self.body(&p.body)) else { return };
         p.at = At::Body(three(&(Pose { r: b.r, A: b.A }.A.tr_mul(&(Vector3::from(w) - b.r)) + b.com)));

@@ -5,14 +5,14 @@ use fourbar::diagnostic::number;
 use fourbar::state::Configuration;
 use fourbar::{Diagnostic, Model};
 
-/// Dry friction holds a set of positions and has no derivative at rest.
+/// Warning that dry friction is omitted: it holds a set of positions and has no derivative at rest.
 pub fn friction(names: &[String]) -> Option<Diagnostic> {
     let list: Vec<String> = names.iter().map(|n| format!("`{n}`")).collect();
     let message = format!("dry friction is omitted ({}): with it every position near an equilibrium is an equilibrium", list.join(", "));
     (!names.is_empty()).then(|| Diagnostic::new("W403", message).names(names.to_vec()))
 }
 
-/// Forces that change with time are taken as they are.
+/// Warning that time-dependent forces are frozen at their current values.
 pub fn in_time(model: &Model, state: &Configuration) -> Option<Diagnostic> {
     let load = load(model, state);
     let here = applied(model, state);

@@ -3,53 +3,53 @@
 use fourbar::spec::MotorSpec;
 use serde::Serialize;
 
-/// What a motor or drive does over a run. Powers are positive where it drives, negative where it is driven.
+/// Loads of a motor or drive over a run. Powers are positive when it drives, negative when it is driven.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Sizing {
-    /// Largest size of the effort, N m or N, and its time, s.
+    /// Largest magnitude of the effort, N m or N.
     pub peak: f64,
-    /// When.
+    /// Its time, s.
     pub peak_time: f64,
     /// Root mean square of the effort.
     pub rms: f64,
-    /// Largest root mean square over a window of time, where one is requested.
+    /// Largest root mean square over a time window, if requested.
     pub window_rms: Option<f64>,
-    /// Largest size of the speed, rad/s or m/s.
+    /// Largest magnitude of the speed, rad/s or m/s.
     pub peak_speed: f64,
-    /// Mean size of the speed.
+    /// Mean magnitude of the speed.
     pub mean_speed: f64,
     /// Largest power, W.
     pub peak_power: f64,
-    /// Smallest power: how much is fed back at most.
+    /// Smallest power; a negative one is the largest power fed back.
     pub least_power: f64,
-    /// Energy that it puts in, J.
+    /// Energy supplied, J.
     pub energy_in: f64,
-    /// Energy that is fed back, J.
+    /// Energy fed back, J.
     pub energy_back: f64,
-    /// What its rotor adds, where the motor is known.
+    /// Loads of its rotor, if the motor is known.
     pub rotor: Option<Rotor>,
 }
 
-/// The side of the rotor, behind its gear.
+/// Quantities on the rotor side of the gear.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Rotor {
-    /// Inertia of the rotor as the joint feels it: kg m^2, or kg.
+    /// Inertia of the rotor reflected to the joint: kg m^2, or kg.
     pub reflected: f64,
-    /// Largest torque of the rotor, its own inertia and the losses of its gear included, N m.
+    /// Largest torque of the rotor, including its inertia and the losses of its gear, N m.
     pub peak: f64,
     /// Root mean square of that torque.
     pub rms: f64,
     /// Largest speed of the rotor, rad/s.
     pub peak_speed: f64,
-    /// The ratio for which the root mean square of the torque is least, losses omitted.
+    /// The gear ratio with the least root mean square of the torque, without losses.
     pub best_ratio: Option<f64>,
-    /// Root mean square over `rated`, both at the joint, where that is known.
+    /// Root mean square over `rated`, both at the joint, if that is known.
     pub use_of_rated: Option<f64>,
     /// Largest effort over `limit`.
     pub use_of_limit: Option<f64>,
 }
 
-/// Columns of a motor over time.
+/// Time histories of a motor.
 #[derive(Clone, Copy, Debug)]
 pub struct Course<'a> {
     /// Times, s.
@@ -65,24 +65,24 @@ pub fn integral(t: &[f64], y: impl Fn(usize) -> f64) -> f64 {
     (1..t.len()).map(|k| 0.5 * (t[k] - t[k - 1]) * (y(k) + y(k - 1))).sum()
 }
 
-/// Root of the mean square over time; the size itself where there is no time.
+/// Root mean square over time; the magnitude itself if the duration is zero.
 pub fn rms(t: &[f64], y: &[f64]) -> f64 {
     let whole = t.last().zip(t.first()).map_or(0.0, |(b, a)| b - a);
     if whole > 0.0 { (integral(t, |k| y[k] * y[k]) / whole).sqrt() } else { y.first().map_or(0.0, |y| y.abs()) }
 }
 
-/// Place of the largest size.
+/// Index of the largest magnitude.
 pub fn peak(y: &[f64]) -> usize {
     (0..y.len()).max_by(|&a, &b| y[a].abs().total_cmp(&y[b].abs()).then(b.cmp(&a))).unwrap_or(0)
 }
 
-/// Largest root mean square over any window of a length, which is cut to the run.
+/// Largest root mean square over any window of a given length, which is limited to the run.
 pub fn window_rms(t: &[f64], y: &[f64], window: f64) -> f64 {
     let whole = t.last().zip(t.first()).map_or(0.0, |(b, a)| b - a);
     if window.is_nan() || window >= whole {
         return rms(t, y);
     }
-    // The integral from the start to any time, straight between rows.
+    // The integral from the start to each row, linear between rows.
     let mut sums = vec![0.0];
     for k in 1..t.len() {
         sums.push(sums[k - 1] + 0.5 * (t[k] - t[k - 1]) * (y[k] * y[k] + y[k - 1] * y[k - 1]));
@@ -97,7 +97,7 @@ pub fn window_rms(t: &[f64], y: &[f64], window: f64) -> f64 {
     starts.map(|x| (at(x + window) - at(x)).max(0.0) / window).fold(0.0, f64::max).sqrt()
 }
 
-/// Derivative of a column by differences of second order.
+/// Derivative of a column by second-order differences.
 fn slopes(t: &[f64], y: &[f64]) -> Vec<f64> {
     let n = t.len();
     (0..n)
@@ -109,7 +109,7 @@ fn slopes(t: &[f64], y: &[f64]) -> Vec<f64> {
         .collect()
 }
 
-/// What a motor goes through; `window` in seconds.
+/// Loads of a motor over a run; `window` in seconds.
 pub fn sizing(c: &Course<'_>, motor: Option<&MotorSpec>, acceleration: Option<&[f64]>, window: Option<f64>) -> Sizing {
     let Course { t, speed, effort } = *c;
     if t.is_empty() {
@@ -127,7 +127,7 @@ pub fn sizing(c: &Course<'_>, motor: Option<&MotorSpec>, acceleration: Option<&[
                 &own
             }
         };
-        // Losses of the gear are carried by the rotor where it drives, and by the load where it is driven.
+        // Losses of the gear are carried by the rotor when it drives, and by the load when it is driven.
         let torque: Vec<f64> = (0..t.len())
             .map(|k| {
                 let load = effort[k] / m.ratio;

@@ -1,8 +1,8 @@
-//! The tangent of a motion: how small deviations of poses and velocities continue along it.
+//! The tangent of a motion: evolution of small deviations of poses and velocities.
 //!
-//! A deviation `x = (dq, dv)` of all bodies obeys `x' = A x + b`, with exact coefficients at every instant and a column of `b` for each
-//! disturbance. It is integrated by the trapezoidal rule, so that stiff forces do no harm, with steps of one, two, four and more parts of an
-//! interval side by side: errors are even powers of the step and are extrapolated away.
+//! A deviation `x = (dq, dv)` of all bodies satisfies `x' = A x + b`, with exact coefficients at every instant and a column of `b` for each
+//! disturbance. It is integrated by the trapezoidal rule, which suits stiff forces, with steps of one, two, four and more parts of an
+//! interval side by side: errors are even powers of the step size and are removed by extrapolation.
 
 use crate::linear::{Accelerations, motion};
 use crate::operator::{Operator, Space};
@@ -14,19 +14,19 @@ use nalgebra::{DMatrix, DVector};
 
 /// The coefficients of the tangent at an instant: `x' = A x + b`, a column of `b` for each disturbance.
 pub(crate) struct Coefficients {
-    /// Of deviations.
+    /// Matrix of the deviations.
     pub A: DMatrix<f64>,
-    /// Of disturbances.
+    /// Columns of the disturbances.
     pub b: DMatrix<f64>,
 }
 
 /// Forces, and right-hand sides of the acceleration constraints, one column for each disturbance.
 pub(crate) type Columns = (DMatrix<f64>, DMatrix<f64>);
 
-/// What disturbs a motion with accelerations and multipliers.
+/// Disturbances of a motion with given accelerations and multipliers.
 pub(crate) type Disturbance<'a> = dyn Fn(&DVector<f64>, &DVector<f64>) -> Columns + 'a;
 
-/// The coefficients at a state, for an operator whose rows are those of its time.
+/// The coefficients at a state; the rows of the operator must be those of its time.
 pub(crate) fn coefficients(
     op: &mut Operator<'_>,
     state: &Configuration,
@@ -63,22 +63,23 @@ pub(crate) fn step(x: &DMatrix<f64>, h: f64, from: &Coefficients, to: &Coefficie
     left.lu().solve(&right)
 }
 
-/// Step sizes that are extrapolated over, at most: steps that are long against the fastest vibration do harm.
+/// Maximum number of step sizes in the extrapolation: steps that are long compared with the fastest vibration spoil it.
 const SIZES: usize = 5;
-/// Share of the difference between results with all steps and without the smallest that counts as an error at least: what vibrates too fast
-/// for the steps does not show in the last extrapolation.
+/// Share of the difference between results with and without the smallest step that is the least error estimate: vibrations too fast for the
+/// steps do not show in the last extrapolation.
 const UNRESOLVED: f64 = 1.0 / 64.0;
 
-/// Deviations carried on by steps of one, two, four and more parts of an interval.
+/// Deviations integrated with steps of one, two, four and more parts of an interval.
 pub(crate) struct Passes(Vec<DMatrix<f64>>);
 
 impl Passes {
-    /// From the deviations at the start, for intervals of so many parts, a power of two.
+    /// Starts from given deviations, for intervals of `parts` parts, a power of two.
     pub(crate) fn new(start: &DMatrix<f64>, parts: usize) -> Self {
         Self(vec![start.clone(); (parts.ilog2() as usize + 1).min(SIZES)])
     }
 
-    /// Over one interval: times and coefficients at the ends of its parts, one more than there are parts. `None` where it fails.
+    /// Integrates over one interval; times and coefficients are those at the ends of its parts, one more than there are parts. `None` on
+    /// failure.
     pub(crate) fn advance(&mut self, times: &[f64], window: &[Coefficients]) -> Option<()> {
         for (pass, x) in self.0.iter_mut().enumerate() {
             let stride = 1 << pass;
@@ -89,7 +90,7 @@ impl Passes {
         Some(())
     }
 
-    /// The limit of small steps, and the same with less effort: the difference tells the error.
+    /// The extrapolated limit, and the same with less effort: the difference estimates the error.
     pub(crate) fn limit(&self) -> [DMatrix<f64>; 2] {
         let mut table = self.0.clone();
         // Without the last extrapolation, and without the smallest steps.

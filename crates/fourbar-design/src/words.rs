@@ -10,21 +10,21 @@ use serde::Serialize;
 
 /// Parts of a motion below this share of the largest are not named.
 const NAMED: f64 = 0.05;
-/// Most parts that a sentence names.
+/// Maximum number of parts in a sentence.
 const MOST: usize = 4;
 
-/// How much one coordinate takes part in a motion.
+/// Participation of one coordinate in a motion.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Part {
-    /// The coordinate: `JOINT.angle`, `JOINT.distance`, or `BODY.r.x` and `BODY.turn.x` of a body that no such joint holds.
+    /// The coordinate: `JOINT.angle`, `JOINT.distance`, or `BODY.r.x` and `BODY.turn.x` of a body without such a joint.
     pub coordinate: String,
-    /// Amplitude against the largest part, angles being compared with lengths by the characteristic length.
+    /// Amplitude relative to the largest part; angles are converted to lengths by the characteristic length.
     pub amplitude: f64,
-    /// Phase against the largest part, rad.
+    /// Phase relative to the largest part, rad.
     pub phase: f64,
 }
 
-/// Rates of all coordinates that describe a motion: name, rate, and the factor that makes it a length.
+/// Rates of all coordinates that describe a motion: name, rate, and the factor that converts it to a length.
 fn rates(model: &Model, q: &[Pose], m: &[Twist]) -> Vec<(String, f64, f64)> {
     let mut list = Vec::new();
     let mut described = vec![false; model.bodies.len()];
@@ -49,7 +49,7 @@ fn rates(model: &Model, q: &[Pose], m: &[Twist]) -> Vec<(String, f64, f64)> {
     list
 }
 
-/// The heaviest body of each group that no joint ties to the ground: where the group is, no joint shows.
+/// The heaviest body of each group without a joint to the ground: its position is not described by any joint.
 fn floating(model: &Model) -> Vec<usize> {
     let mut group: Vec<usize> = (0..model.bodies.len()).collect();
     fn root(group: &[usize], mut b: usize) -> usize {
@@ -72,7 +72,7 @@ fn floating(model: &Model) -> Vec<usize> {
     heaviest.into_iter().flatten().collect()
 }
 
-/// Coordinates that describe some motions, as many as there are.
+/// Coordinates that describe some motions, one for each.
 pub fn describe(model: &Model, q: &[Pose], motions: &[DVector<f64>]) -> Vec<String> {
     let Some(first) = motions.first() else { return Vec::new() };
     let names: Vec<String> = rates(model, q, &by_body(first)).into_iter().map(|r| r.0).collect();
@@ -84,12 +84,12 @@ pub fn describe(model: &Model, q: &[Pose], motions: &[DVector<f64>]) -> Vec<Stri
     chosen.into_iter().map(|k| names[k].clone()).collect()
 }
 
-/// The parts of a motion with real and imaginary component, largest first; those that hardly move are omitted.
+/// The parts of a motion with real and imaginary components, largest first; negligible ones are omitted.
 pub fn parts(model: &Model, q: &[Pose], re: &DVector<f64>, im: &DVector<f64>) -> Vec<Part> {
     let (re, im) = (rates(model, q, &by_body(re)), rates(model, q, &by_body(im)));
     let mut list: Vec<(String, Complex<f64>)> =
         re.into_iter().zip(im).map(|((name, x, scale), (_, y, _))| (name, Complex::new(x * scale, y * scale))).collect();
-    // Equally large parts stay in the order of the file.
+    // Equal parts stay in the order of the file.
     list.sort_by(|a, b| (1e9 * b.1.norm()).round().total_cmp(&(1e9 * a.1.norm()).round()));
     let Some(first) = list.first().map(|x| x.1).filter(|x| x.norm() > 0.0) else { return Vec::new() };
     let parts = list.into_iter().map(|(coordinate, x)| {
@@ -103,7 +103,7 @@ pub fn parts(model: &Model, q: &[Pose], re: &DVector<f64>, im: &DVector<f64>) ->
     parts.filter(|p| p.amplitude >= NAMED).collect()
 }
 
-/// A sentence of the parts: "`rocker.angle` against `coupler.angle`".
+/// A sentence listing the parts: "`rocker.angle` against `coupler.angle`".
 pub fn sentence(parts: &[Part]) -> String {
     let Some(first) = parts.first() else { return "nothing that a joint or body shows".into() };
     let mut text = format!("`{}`", first.coordinate);
@@ -114,7 +114,7 @@ pub fn sentence(parts: &[Part]) -> String {
             _ if p.phase > 0.0 => "after",
             _ => "before",
         };
-        // Shares of one need no number.
+        // Shares near one are not printed.
         let share = if p.amplitude > 0.95 { String::new() } else { format!("{:.2} of ", p.amplitude) };
         text += &format!(" {how} {share}`{}`", p.coordinate);
     }

@@ -1,5 +1,5 @@
-//! The linear model against the engine: free vibration at small amplitude is that of `run`; nothing depends on where or in which units a
-//! mechanism stands; random options never fail otherwise than by a diagnostic.
+//! The linear model compared with the engine: free vibration at small amplitude equals that of `run`; results do not depend on the position
+//! of a mechanism or on units; random options fail only with a diagnostic.
 #![allow(non_snake_case)]
 
 use crate::common;
@@ -39,7 +39,7 @@ fn carried(A: &DMatrix<f64>, x: &DVector<f64>, t: f64) -> DVector<f64> {
     x
 }
 
-/// Largest difference of bodies' places after a time between the linear model and the engine, as a share of the largest deviation.
+/// Largest difference of body positions after a time between the linear model and the engine, as a share of the largest deviation.
 fn difference(model: &Model, state: &Configuration, t: f64, size: f64) -> f64 {
     let l =
         linearize(model, state, &Request { inputs: Some(vec![]), outputs: Some(vec![]), frozen: false }).unwrap_or_else(|e| panic!("{e}"));
@@ -77,7 +77,7 @@ fn small_vibrations_of_shipped_models_are_those_of_runs() {
     ];
     for name in names {
         let mut m = model(name);
-        // Forces that swing with time would not be those of the linear model.
+        // Forces that oscillate in time are not part of the linear model.
         if name == "double_wishbone" {
             m = common_model("double_wishbone", &[("wave", "0")]);
         }
@@ -101,7 +101,7 @@ fn the_bicycle_pushed_a_little_rolls_as_its_linear_model_says() {
     let m = model("bicycle");
     let state = assemble(&m).expect("it closes").configuration;
     let l = linearize(&m, &state, &Request::default()).expect("linear");
-    // A push of the steering alone.
+    // An initial velocity of the steering only.
     let mut s = Simulation::new(&Arc::new(m.clone()), &Study::of(&m)).expect("a simulation");
     let push = 1e-5;
     let names: Vec<&String> = l.outputs.iter().collect();
@@ -119,7 +119,7 @@ fn the_bicycle_pushed_a_little_rolls_as_its_linear_model_says() {
     assert!((real / linear - 1.0).abs() < 1e-3, "{real:e} {linear:e}");
 }
 
-/// The same mechanism turned and moved in the world, and gravity with it.
+/// The same mechanism rotated and translated in the world, together with gravity.
 fn moved(spec: &ModelSpec, model: &Model, state: &Configuration) -> Model {
     let R = fourbar_math::so3::exp(&nalgebra::Vector3::new(0.3, -0.7, 0.5));
     let mut out = redrawn(spec, model, state).expect("it can be drawn elsewhere").build().expect("it builds");
@@ -130,7 +130,7 @@ fn moved(spec: &ModelSpec, model: &Model, state: &Configuration) -> Model {
         b.v = R * b.v;
         b.omega = R * b.omega;
     }
-    // What stands on the ground turns with it.
+    // Elements fixed to the ground rotate with it.
     for j in &mut out.joints {
         for (b, f) in j.bodies.iter().zip([&mut j.F, &mut j.M]) {
             if b.index() == 0 {
@@ -147,7 +147,7 @@ fn moved(spec: &ModelSpec, model: &Model, state: &Configuration) -> Model {
             }
         }
     }
-    // Coordinates of joints were made from the frames.
+    // Coordinates of joints are derived from the frames.
     for k in 0..out.joints.len() {
         if let Some(memory) = out.joints[k].memory
             && let Some((_, y)) = out.joints[k].coordinates().find(|(_, y)| y.period().is_some())
@@ -211,7 +211,7 @@ fn a_redrawn_file_is_the_same_mechanism() {
                 continue;
             }
         };
-        // Through the text of a file and back.
+        // Write to the text of a file and parse it again.
         let again = parse(&fourbar_io::write_model(&spec));
         let state = assemble(&again).unwrap_or_else(|d| panic!("{name}: {d}")).configuration;
         let off = Manifold::between(&start, &state).amax();
@@ -240,14 +240,14 @@ fn random_mechanisms_settle_or_say_why_not() {
             Ok(Some(e)) => {
                 settled_ones += 1;
                 assert!(e.residual < 1e-8, "seed {which}: {:.1e} by {} after {}", e.residual, e.method, e.iterations);
-                // Near singular positions reactions are as large as one likes, and forces no measure of anything.
+                // Near singular positions reactions are unbounded, so that forces are no scale.
                 let set = ConstraintSet::new(m.all_constraints(), |_| false);
                 let regular = rank::rank(&m, &set, &e.state.q).smallest.is_none_or(|s| s > 1e-5);
-                // The engine agrees that nothing accelerates, where neither drives nor friction move anything.
+                // The engine finds zero accelerations too, unless drives or friction cause motion.
                 let friction = m.forces.iter().any(|(_, f)| matches!(f, fourbar::force::Force::Friction(_)));
                 if regular && m.drives.is_empty() && !friction && e.stability() != Stability::Held {
                     let now = e.evaluate(&m).expect("an evaluation");
-                    // Each way of solving has its own troubles, with badly conditioned rows or with motions without inertia.
+                    // Each method of solution has different difficulties with ill-conditioned rows or with massless motions.
                     let most = |list: &[Twist]| list.iter().fold(0.0_f64, |s, a| s.max(a.v.norm()));
                     let a = most(now.accelerations()).min(most(&now.reduced().expect("equations").accelerations()));
                     assert!(

@@ -1,4 +1,4 @@
-//! Tests of the analyses of designers, in one program: linked once, run one process a test.
+//! Tests of the design analyses, in one program: linked once, run one process a test.
 
 mod agreement;
 mod closed;

@@ -1,5 +1,5 @@
-//! Mechanisms with loops gone back: against derivatives that go along with the motion, against differences of runs, and against the same
-//! steps of neighbouring mechanisms.
+//! Adjoint derivatives of mechanisms with loops: compared with forward derivatives, with differences of runs, and with the same steps of
+//! perturbed mechanisms.
 
 use super::common::{reads, with};
 use fourbar::random::Random;
@@ -30,7 +30,7 @@ fn agree(p: &Parameters<'_>, back: &[Derivative], there: &[Derivative], share: f
 
 const TEXTS: [&str; 5] = ["last(crank.r.x)", "mean(coupler.r.z)", "length(P)", "rms(B.speed)", "mean(energy.kinetic)"];
 
-/// Four-bars in space, overconstrained, whose drawn pose assembly closes: the adjoint against forward derivatives and differences of runs.
+/// Spatial four-bars, overconstrained, drawn closed: the adjoint compared with forward derivatives and differences of runs.
 #[test]
 fn drawn_four_bars_gone_back_have_the_derivatives_of_the_way_there() {
     for seed in 1..=4 {
@@ -56,8 +56,8 @@ fn drawn_four_bars_gone_back_have_the_derivatives_of_the_way_there() {
     }
 }
 
-/// A loop in space with all kinds of rows, drawn closed: a crank, a rod on a universal and a ball joint, a slide, an arm held by a rod of fixed
-/// length, a spring and a torsion spring; places, masses, inertias and stiffnesses are parameters.
+/// A random spatial loop with all kinds of rows, drawn closed: a crank, a rod on a universal and a ball joint, a slide, an arm held by a
+/// rod of fixed length, a spring and a torsion spring; positions, masses, inertias and stiffnesses are parameters.
 fn spatial(seed: u64) -> String {
     let mut random = Random(seed);
     let mut near = |x: f64| x * (1.0 + 0.15 * random.number());
@@ -91,7 +91,7 @@ study: {{t_end: 0.4, output_step: 0.02}}
     )
 }
 
-/// A loop in space that is drawn closed, so that its start is gone back as well.
+/// A spatial loop that is drawn closed, so that the adjoint includes its start.
 #[test]
 fn drawn_loops_in_space_gone_back_have_the_derivatives_of_the_way_there() {
     let texts = ["last(slide.r.x)", "mean(rod.v.z)", "length(P)", "rms(O.speed)", "mean(energy.total)", "last(E.angle)"];
@@ -111,7 +111,7 @@ fn drawn_loops_in_space_gone_back_have_the_derivatives_of_the_way_there() {
     }
 }
 
-/// Speeds that are drawn: a parallelogram that turns from the start, its coupler moving along with it.
+/// Drawn velocities: a parallelogram that rotates from the start, its coupler moving with it.
 #[test]
 fn drawn_speeds_are_gone_back() {
     let text = "

@@ -1,5 +1,5 @@
-//! Derivatives of what measures read at every row: the quick way against the evaluation of closed mechanisms around, and against differences
-//! of whole runs.
+//! Derivatives of measured columns at every row: the fast method compared with the evaluation of closed perturbed mechanisms, and with
+//! differences of whole runs.
 
 use super::common::{reads, with};
 use fourbar::study::Study;
@@ -11,7 +11,7 @@ fn of(p: &Parameters<'_>, study: &Study, which: &[usize], texts: &[&str]) -> OfM
     of_measures(p, study, which, &reads(texts)).unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// One measure after the other, so that each takes the way of its own columns, against evaluations of mechanisms that are closed.
+/// One measure at a time, so that each uses the method for its columns, compared with evaluations of closed mechanisms.
 fn agree(p: &Parameters<'_>, study: &Study, texts: &[&str], methods: &[Method], what: &str) -> Method {
     let which: Vec<usize> = (0..p.names.len()).collect();
     let whole = of_run(p, study, &which).unwrap_or_else(|e| panic!("{what}: {e}"));
@@ -26,14 +26,14 @@ fn agree(p: &Parameters<'_>, study: &Study, texts: &[&str], methods: &[Method], 
         for (k, (a, b)) in d.slopes.iter().zip(&known.slopes).enumerate() {
             let size = if p.values[k] == 0.0 { 1.0 } else { p.values[k].abs() };
             let most = (b * size).abs().max(1e-2 * known.value.abs());
-            // Mechanisms around are closed to some 1e-14, and that divided by their distance is what the others are known to.
+            // Perturbed mechanisms are closed to some 1e-14; that error over their distance is the error of the reference.
             assert!((a - b).abs() * size <= 1e-8 * most + 1e-10, "{what} {text} by {}: {a} instead of {b}", p.names[k]);
         }
     }
     whole.method
 }
 
-/// What reads poses, velocities, accelerations, energies, springs, reactions that are unique and such that are not.
+/// Measures of poses, velocities, accelerations, energies, springs, unique and non-unique reactions.
 const TEXTS: [&str; 11] = [
     "mean(crank.r.x)",
     "mean(coupler.p.0)",
@@ -48,8 +48,7 @@ const TEXTS: [&str; 11] = [
     "mean(O.force.y)",
 ];
 
-/// Mechanisms with loops that are overconstrained in space, by series. Both ways are the same up to the errors of the motion, so that it is
-/// computed tightly.
+/// Spatially overconstrained mechanisms with loops, by series. Both methods agree up to the integration error, so the tolerance is tight.
 #[test]
 fn every_row_of_drawn_loops_by_series() {
     for seed in 1..=3 {
@@ -60,7 +59,7 @@ fn every_row_of_drawn_loops_by_series() {
     }
 }
 
-/// By the tangent of the motion, beside a ball that rolls, which natural coordinates do not take.
+/// By the tangent of the motion, with an additional rolling ball, which natural coordinates do not support.
 #[test]
 fn every_row_of_drawn_loops_by_the_tangent_of_the_motion() {
     let ball = "  ball: {mass: 0.2, inertia: [1e-4, 1e-4, 1e-4], at: [0.5, 0.5, 0.1], velocity: [0.2, 0, 0], omega: [0, 2, 0]}\njoints:\n";
@@ -69,7 +68,7 @@ fn every_row_of_drawn_loops_by_the_tangent_of_the_motion() {
     with(&text, |p| agree(p, &Study::of(&p.model().expect("a mechanism")), &TEXTS, &[Method::Tangent], "with a ball"));
 }
 
-/// The same along series, over a longer time.
+/// The same by series, over a longer time.
 #[test]
 fn every_row_of_a_loop_by_series() {
     let text = FourBar { spring: Some([20.0, 0.05, 0.05]), ..FourBar::round() }.text();
@@ -79,7 +78,7 @@ fn every_row_of_a_loop_by_series() {
     });
 }
 
-/// Against differences of whole runs, several measures at once.
+/// Compared with differences of whole runs, several measures at once.
 #[test]
 fn every_row_of_drawn_loops_against_differences() {
     for seed in 11..=12 {
@@ -102,7 +101,7 @@ fn every_row_of_drawn_loops_against_differences() {
     }
 }
 
-/// A tree, with reactions; and a mechanism whose drive prescribes everything, with the effort of its motor.
+/// A tree, with reactions; and a fully driven mechanism, with the effort of its motor.
 #[test]
 fn every_row_of_a_tree_and_of_a_driven_mechanism() {
     let tree = "

@@ -1,4 +1,4 @@
-//! Equilibria with known values, found by other means: roots in 30 digits, closed forms, balances of forces.
+//! Equilibria with known values, found by other means: roots with 30 digits, closed forms, balances of forces.
 
 use crate::common;
 
@@ -49,7 +49,7 @@ fn all_rests_of_a_four_bar_with_three_redundant_rows() {
     }
 }
 
-/// The random starts of one file also meet the other assembly mode, whose whole motion is followed then.
+/// The random starts for one file also reach the other assembly mode, whose whole motion is then followed.
 #[test]
 fn other_assembly_modes_are_followed_to_their_ends() {
     for name in ["fourbar_spring_up", "fourbar_spring_down"] {
@@ -63,7 +63,8 @@ fn other_assembly_modes_are_followed_to_their_ends() {
     }
 }
 
-/// An arm that rests at every angle is one equilibrium, and so is an upright rod at its critical stiffness, which is found to few digits.
+/// An arm in equilibrium at every angle counts as one equilibrium, and so does an upright rod at its critical stiffness, which has few
+/// correct digits.
 #[test]
 fn neutral_equilibria_are_counted_once() {
     let found = search(&model("balanced_arm"), &Options::default()).expect("rests");
@@ -74,7 +75,7 @@ fn neutral_equilibria_are_counted_once() {
     let [e] = &found.list[..] else { panic!("{} equilibria", found.list.len()) };
     assert!(e.stability() == Stability::Neutral && !e.everywhere);
     near(coordinate(&critical, &e.state, "pin", "angle"), 0.0, 1e-9);
-    // Away from it, three or one.
+    // Away from it there are three or one.
     for (k, count) in [("3", 3), ("6", 1)] {
         let found = search(&model_with("inverted_pendulum", &[("k", k)]), &Options::default()).expect("rests");
         assert_eq!(found.list.len(), count, "k = {k}");
@@ -82,8 +83,8 @@ fn neutral_equilibria_are_counted_once() {
     }
 }
 
-/// A level rod with a torsion spring between two stops, all drawn: it comes to rest where its moment vanishes, or on the stop that it meets first
-/// and presses with what is left of the moment.
+/// A level rod with a torsion spring between two stops, all random: it comes to rest where its moment vanishes, or on the stop that it
+/// reaches first, with the remaining moment as contact effort.
 #[test]
 fn rests_lean_on_rigid_limits() {
     let seed = 31337;
@@ -125,7 +126,7 @@ forces: {{s: {{type: torsion, joint: p, stiffness: {k}, angle: {rest}}}}}
                 near(found, at, 1e-12);
                 near(e.leans[0].effort, moment(at).abs(), 1e-9);
                 assert_eq!((e.stability(), e.leans[0].unit), (Stability::Held, "N m"));
-                // With the stop closed nothing moves, also for whoever asks for vibrations.
+                // With the stop closed nothing moves; this applies to vibrations too.
                 let m = linearize(&model, &e.state, &Request::default()).unwrap_or_else(|e| panic!("{e}"));
                 assert_eq!(m.A.nrows(), 0);
             }
@@ -146,8 +147,9 @@ forces: {{s: {{type: torsion, joint: p, stiffness: {k}, angle: {rest}}}}}
     assert!(leant > 5 && free > 5, "{leant} {free}");
 }
 
-/// A slider that falls without end lies on its stop; one on an inclined rail presses with its share of the weight. A rope that is slack does
-/// nothing, a taut one carries. A wheel with a ratchet stays where its load would turn it back, and goes on where it turns it forward.
+/// A slider in free fall comes to rest on its stop; one on an inclined rail presses with its share of the weight. A slack rope carries
+/// nothing, a taut one does. A wheel with a ratchet is held against a load that would turn it back, and moves on under one that turns it
+/// forward.
 #[test]
 fn stops_ropes_and_ratchets_carry() {
     let slider = of_text(
@@ -173,19 +175,19 @@ joints: {{p: {{type: revolute, bodies: [ground, w], at: [0, 0, 0], axis: [0, -1,
             0.3 * start.sin()
         ))
     };
-    // Its weight turns it back.
+    // Its weight would turn it back: the ratchet holds it.
     let held = wheel(1.0, 0.2);
     let e = settle(&held, &Options::default()).expect("a rest");
     near(coordinate(&held, &e.state, "p", "angle"), 0.0, 1e-12);
     near(e.leans[0].effort, 9.81 * 0.3 * 0.2_f64.cos(), 1e-9);
-    // And on: to where it hangs.
+    // Its weight turns it forward, to the hanging position.
     let free = wheel(-1.0, 0.2);
     let e = settle(&free, &Options::default()).expect("a rest");
     assert!(e.leans.is_empty(), "{:?}", e.leans);
     near(coordinate(&free, &e.state, "p", "angle"), std::f64::consts::FRAC_PI_2 + 0.2, 1e-9);
 }
 
-/// An axis along gravity is neutral whatever hangs on it, to rounding and to the residual of the rest.
+/// An axis along gravity is neutral for any load, up to rounding and the residual of the equilibrium.
 #[test]
 fn a_vertical_axis_is_neutral() {
     let robot = fourbar_io::load("robot_arm").expect("a mechanism");
@@ -240,14 +242,14 @@ fn a_standing_rod_falls_to_where_its_spring_holds_it() {
     let e = settle(&soft, &Options::default()).expect("a rest");
     near(coordinate(&soft, &e.state, "pin", "angle").abs(), 1.6319442625492877, 1e-10);
     near(e.verdict.omega2[0], 9.899231248639293, 1e-10);
-    // Upright it can be asked for on purpose.
+    // The upright position can be requested explicitly.
     let e = settle(&soft, &any()).expect("a rest");
     near(e.verdict.omega2[0], -5.715, 1e-9);
     assert_eq!(e.stability(), Stability::Unstable);
     let all = search(&soft, &Options::default()).expect("rests");
     assert!(all.list.len() >= 3, "{}", all.list.len());
     assert_eq!(all.list.iter().filter(|e| e.stability() == Stability::Unstable).count(), all.list.len() - 2);
-    // A stiff spring holds it up, and at the border it is neutral.
+    // A stiff spring holds it upright; at the stability limit it is neutral.
     let stiff = settle(&model_with("inverted_pendulum", &[("k", "6")]), &Options::default()).expect("a rest");
     near(stiff.verdict.omega2[0], 3.285, 1e-9);
     let border = settle(&model_with("inverted_pendulum", &[("k", "4.905")]), &any()).expect("a rest");
@@ -276,7 +278,7 @@ fn a_suspension_settles_under_forces_without_potential() {
     let e = settle(&model, &Options::default()).expect("a rest");
     assert_eq!(e.stability(), Stability::Stable);
     assert!(e.residual < 1e-12, "{:e}", e.residual);
-    // Nothing accelerates there, by the engine's own account.
+    // The engine finds zero accelerations there.
     let now = e.evaluate(&model).expect("an evaluation");
     assert!(now.accelerations().iter().all(|a| a.v.norm() + a.w.norm() < 1e-8), "{:?}", now.accelerations());
 }
@@ -302,18 +304,19 @@ fn a_taut_chain_cannot_carry_a_load_across() {
 
 #[test]
 fn rolling_bodies_and_controllers_are_judged_by_the_eigenvalues_of_their_motion() {
-    // A bicycle at rest falls over; its wheels may stand anywhere.
+    // A bicycle at rest falls over; the position of its wheels is arbitrary.
     let e = settle(&model("bicycle"), &Options::default()).expect("a rest");
     assert_eq!((e.stability(), e.freedom), (Stability::Unstable, 3));
     assert!(e.verdict.roots.iter().any(|s| (s[0] - 5.530943717653935).abs() < 1e-10), "{:?}", e.verdict.roots);
-    // An integral part leaves no error: the pendulum stands where the controller wants it.
+    // An integral part leaves no error: the pendulum is at the set point of the controller.
     let pid = fourbar_testing::common::model("pid_pendulum");
     let e = settle(&pid, &Options::default()).expect("a rest");
     assert_eq!((e.stability(), e.freedom), (Stability::Stable, 1));
     near(coordinate(&pid, &e.state, "O", "angle"), 1.0, 1e-12);
 }
 
-/// Links joined by stiff bushings alone, drawn aside: they come to hang straight, and every bushing is stretched by what hangs below it.
+/// Links connected by stiff bushings only, drawn at an angle: they come to hang straight, and every bushing is stretched by the weight
+/// below it.
 #[test]
 fn a_rope_of_many_freedoms_hangs_straight() {
     let (n, d, mass, ka, kb, g) = (25, 0.05, 0.007, 2e7, 10.0, 9.81);

@@ -1,4 +1,4 @@
-//! Inverse dynamics against virtual work, against other formulations, and against the motion that the efforts cause.
+//! Inverse dynamics compared with virtual work, with other formulations, and with the motion caused by the efforts.
 
 use fourbar::spec::ModelSpec;
 use fourbar::study::Study;
@@ -119,13 +119,13 @@ fn three_motors_share_by_least_squares_weights_and_limits() {
     }
     assert_eq!(f.unique, [false, false, false]);
     assert!(f.error < 1e-9, "{}", f.error);
-    // A third motor that must not be used leaves the efforts of two.
+    // A third motor that must not be used leaves the efforts of the other two unchanged.
     let mut r = request(&s, 0.05);
     r.motors = ["left", "right", "middle"].map(String::from).to_vec();
     r.weights = vec![("middle_motor".into(), 1e6)];
     let f = inverse(&s, &r).unwrap_or_else(|e| panic!("{e}"));
     assert!((f.of(0, "effort")[row(&f, 0.6)] + 8.9606270525661).abs() < 1e-6);
-    // A limit is kept where there is a third motor to make up for it.
+    // A limit is kept if a third motor can compensate.
     let s = robot(&TASK.replace("left: {joint: base_l}", "left: {joint: base_l, limit: 6}, third: {joint: middle}"));
     let f = found(&s, 0.05, &[]).unwrap_or_else(|e| panic!("{e}"));
     let most = f.of(0, "effort").iter().fold(0.0_f64, |m, x| m.max(x.abs()));
@@ -150,7 +150,7 @@ fn what_cannot_be_is_said() {
     assert!(d.code.0 == "U411" && d.help.contains("left"), "{d}");
 }
 
-/// A joint that is kept takes a freedom.
+/// A held joint removes a degree of freedom.
 #[test]
 fn a_kept_joint_takes_a_freedom() {
     let s = robot(&TASK.replace(", z: '0.45 + 0.12*sin(ph)'}", ", keep: [base_r]}").replace("0.12*cos(ph)", "0.12 - 0.05*sin(ph)"));
@@ -167,14 +167,14 @@ fn jumps_of_the_acceleration_are_said() {
         let f = found(&robot(&format!("\n{}", through.replace("PROFILE", profile))), 0.02, &[]).unwrap_or_else(|e| panic!("{e}"));
         let said = f.warnings.iter().any(|w| w.code.0 == "W420");
         assert_eq!(said, jumps, "{profile}: {:?}", f.warnings);
-        // Half way up the middle point is passed.
+        // At half the duration it passes the middle point.
         let k = row(&f, 0.6);
         assert!((f.run.column("T.z").expect("a column")[k] - 0.55).abs() < 1e-9);
         assert!(f.error < 1e-8);
     }
 }
 
-/// Driven by the efforts found, the mechanism follows its path as far as straight lines between rows allow.
+/// Driven by the computed efforts, the mechanism follows its path up to the error of linear interpolation between rows.
 #[test]
 fn the_efforts_lead_along_the_path() {
     let s = robot(TASK);
@@ -191,7 +191,7 @@ fn the_efforts_lead_along_the_path() {
     }
 }
 
-/// Without a path the drives prescribe the motion, and their own efforts are those of kinematics.
+/// Without a path the drives prescribe the motion, and their efforts are those of kinematics.
 #[test]
 fn drives_as_motors_have_the_efforts_of_kinematics() {
     let model = fourbar_io::load("fourbar").unwrap_or_else(|e| panic!("{e}"));
@@ -207,7 +207,7 @@ fn drives_as_motors_have_the_efforts_of_kinematics() {
     for (x, y) in f.of(0, "effort").iter().zip(exact) {
         assert!((x - y).abs() < 1e-8 * size, "{x} instead of {y}");
     }
-    // Reactions of the joints are those of the driven mechanism too.
+    // Reactions of the joints also equal those of the driven mechanism.
     for name in ["B.force.x", "B.force.y", "C.force.x"] {
         let (Some(x), Some(y)) = (f.run.column(name), run.column(name)) else { continue };
         x.iter().zip(y).for_each(|(x, y)| assert!((x - y).abs() < 1e-7 * (1.0 + y.abs()), "{name}: {x} instead of {y}"));

@@ -1,4 +1,4 @@
-//! The lowest modes of large mechanisms against dense ones and against a closed form.
+//! The lowest modes of large mechanisms compared with dense ones and with a closed form.
 
 use crate::common;
 
@@ -10,7 +10,7 @@ use fourbar_testing::common::parse;
 
 const LINK: f64 = 0.3;
 
-/// A hanging chain; inertia of its links as written in a file.
+/// A hanging chain with the inertia of its links as file text.
 fn chain(n: usize, inertia: &str) -> Model {
     let mut text = String::from("fourbar: 1\ngravity: [0, 0, -9.81]\nbodies:\n");
     for k in 1..=n {
@@ -24,7 +24,7 @@ fn chain(n: usize, inertia: &str) -> Model {
     parse(&text)
 }
 
-/// Zeros of Laguerre's polynomial, the smallest first, by Newton's method with the found ones divided out.
+/// Zeros of Laguerre's polynomial, smallest first, by Newton's method with deflation of those found.
 fn laguerre(n: usize, count: usize) -> Vec<f64> {
     let value = |x: f64| {
         let (mut a, mut b) = (1.0, 1.0 - x);

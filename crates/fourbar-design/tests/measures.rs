@@ -18,7 +18,7 @@ fn between(random: &mut Random, a: f64, b: f64) -> f64 {
     0.5 * (a + b) + 0.5 * (b - a) * random.number()
 }
 
-/// Pieces of cubics that jump at events, with two rows or three at the time of an event: values and crossings are those of the pieces.
+/// Piecewise cubics that jump at events, with two or three rows at the time of an event: values and crossings are those of the pieces.
 #[test]
 fn events_have_several_rows_with_one_time() {
     let mut random = Random(20_261_119);
@@ -54,11 +54,11 @@ fn events_have_several_rows_with_one_time() {
                 assert!((got - piece.2[0]).abs() < 1e-12, "case {case}: at the event it is {got}, after it {}", piece.2[0]);
             }
         }
-        // The integral, and by it the mean, is that of the rows of each piece; a jump takes no time.
+        // The integral, and thus the mean, is that of the rows of each piece; a jump takes no time.
         let [times, y] = [&r.values[0], &r.values[1]];
         let area: f64 = (1..r.len()).map(|k| 0.5 * (y[k] + y[k - 1]) * (times[k] - times[k - 1])).sum();
         assert!((value("mean(y)", &r) * t - area).abs() < 1e-12);
-        // A level that is passed first: in a jump, the time is that of the event; elsewhere the piece has the level there.
+        // A level crossed for the first time: in a jump, the time is that of the event; otherwise the piece has the level there.
         let level = between(&mut random, -1.0, 1.0);
         if let Some(row) = (1..r.len()).find(|&k| y[k] > level).filter(|_| y[0] <= level) {
             let got = value(&format!("first(t, y > {level:?})"), &r);
@@ -72,7 +72,7 @@ fn events_have_several_rows_with_one_time() {
     }
 }
 
-/// A column in a unit of its author is read in SI, as the same quantity in SI is.
+/// A column in a user-defined unit is read in SI, like the same quantity in SI.
 #[test]
 fn columns_in_other_units_are_read_in_si() {
     struct Known;

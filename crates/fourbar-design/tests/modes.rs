@@ -39,7 +39,7 @@ fn the_bicycle_has_its_published_eigenvalues() {
         for k in 0..4 {
             let s = C::new(x[1 + 2 * k], x[2 + 2 * k]);
             let error = missed(&m, s) / s.norm().max(1.0);
-            // Beside the capsize speed the eigenvalue is a small difference.
+            // Near the capsize speed the eigenvalue is a small difference.
             let allowed = if x[0] == 6.0 { 1e-9 } else { 1e-11 };
             assert!(error < allowed, "v = {}: {s} is off by {error:.1e}", x[0]);
             if x[0] != 6.0 {
@@ -50,7 +50,8 @@ fn the_bicycle_has_its_published_eigenvalues() {
     println!("worst {worst:.1e}");
 }
 
-/// Sliders in a row, one of them with a spring and a damper, the others free; and two that push each other round, whose four roots have one size.
+/// Sliders in a row, one with a spring and a damper, the others free; and two with circulatory coupling, whose four roots have the same
+/// modulus.
 #[test]
 fn free_bodies_do_not_change_the_roots_of_others() {
     let seed = 20_261_118;
@@ -165,13 +166,13 @@ fn a_top_nutates_in_its_carrier() {
     let plus = "(C*n + sqrt((C*n)^2 - 4*A*cos(tilt)*m*g*l))/(2*A*cos(tilt))";
     let fast = found(&model_with("top", &[("W", plus)]));
     assert!(missed(&fast, C::new(0.0, 13.96590936617081)) < 1e-9);
-    // The centre goes round at the speeds of the closed form.
+    // The centre moves around at the angular velocities of the closed form.
     for (m, W) in [(model("top"), 2.5330394460985524), (model_with("top", &[("W", plus)]), 15.641385271586199)] {
         let state = assemble(&m).expect("it closes").configuration;
         let speed = state.v[1].v.norm() / (0.2 * 0.6_f64.sin());
         assert!((speed - W).abs() < 1e-12 * W, "{speed} instead of {W}");
     }
-    // Sleeping: upright, with a spin above and below the border of stability.
+    // Sleeping top: upright, with a spin above and below the stability limit.
     for (n, known) in [
         ("80", [C::new(0.0, 10.093683509993301), C::new(0.0, 3.2396498233400326)]),
         ("60", [C::new(-2.7748873851023226, 5.0), C::new(2.7748873851023226, 5.0)]),
@@ -218,7 +219,7 @@ fn a_rotor_whirls_forwards_and_backwards() {
 fn a_pendulum_on_a_driven_shaft() {
     let m = found(&model("governor"));
     assert_eq!(m.states, 2);
-    // Drawn where it turns steadily: cos(angle) = g/(W^2 l).
+    // Drawn in steady rotation: cos(angle) = g/(W^2 l).
     let ball = m.state.q[2].r;
     near(ball.x.atan2(-ball.z), 0.9944072120586994, 1e-12);
     assert!(missed(&m, C::new(0.0, 5.030616264435204)) < 1e-9, "{:?}", m.list.iter().map(|m| m.s).collect::<Vec<_>>());
@@ -264,7 +265,7 @@ fn what_is_neither_at_rest_nor_steady_is_refused() {
     linearize(&model, &state, &Request { frozen: true, ..Request::default() }).expect("frozen");
 }
 
-/// A steady motion is periodic too: over one spin in body axes the top has the exponents that it has in its carrier.
+/// A steady motion is periodic too: over one spin in body axes the top has the same exponents as in its carrier.
 #[test]
 fn a_top_over_one_spin_has_the_exponents_of_its_carrier() {
     let top = model("top");
@@ -278,7 +279,7 @@ fn a_top_over_one_spin_has_the_exponents_of_its_carrier() {
     assert_eq!(d.code.0, "S412", "{d}");
 }
 
-/// A pendulum whose pivot shakes: Hill's equation, integrated here by itself.
+/// A pendulum with a shaken pivot: Hill's equation, integrated here separately.
 #[test]
 fn a_shaken_pendulum_has_the_exponents_of_hills_equation() {
     for (e, w) in [(0.02, 40.0), (0.05, 7.0)] {
@@ -308,7 +309,7 @@ fn a_shaken_pendulum_has_the_exponents_of_hills_equation() {
             x
         };
         let (a, b) = (carried([1.0, 0.0]), carried([0.0, 1.0]));
-        // Of determinant one: mu + 1/mu is the trace.
+        // The determinant is one: mu + 1/mu is the trace.
         let half = C::new(0.5 * (a[0] + b[1]), 0.0);
         let mu = half + (half * half - 1.0).sqrt();
         let s = mu.ln() / period;
@@ -317,8 +318,8 @@ fn a_shaken_pendulum_has_the_exponents_of_hills_equation() {
     }
 }
 
-/// A pendulum beside a light slider on a stiff, strongly damped spring, both in closed form: sizes that differ by eleven orders make neither of
-/// them free. Drawn damping from none to far beyond critical.
+/// A pendulum beside a light slider on a stiff, strongly damped spring, both in closed form: magnitudes that differ by eleven orders make
+/// neither of them free. Random damping from zero to far beyond critical.
 #[test]
 fn soft_motions_beside_stiff_ones_are_no_free_ones() {
     let seed = 2718;
@@ -344,7 +345,7 @@ forces:
         let m = found(&common::of_text(&text));
         assert_eq!((m.rigid, m.states), (0, 4), "k = {k}, c = {c}");
         assert!(missed(&m, C::new(0.0, (9.81_f64 * 0.5 / 0.35).sqrt())) < 1e-6, "k = {k}, c = {c}");
-        // s^2 m + c s + k = 0: of real roots the slow one is -2 k/(c + root).
+        // s^2 m + c s + k = 0: for real roots the slow one is -2 k/(c + root).
         let root = C::new(c * c - 4e-6 * k, 0.0).sqrt();
         let slow = C::new(-2.0 * k, 0.0) / (root + c);
         assert!(missed(&m, slow) < 1e-5 * slow.norm(), "k = {k}, c = {c}: {slow}");

@@ -1,4 +1,4 @@
-//! Derivatives of runs in which events, and the pieces of drives, come at other times when a parameter changes: closed forms.
+//! Derivatives of runs in which the times of events, or of pieces of drives, depend on a parameter: closed forms.
 
 use crate::common;
 
@@ -6,14 +6,14 @@ use common::{near, reads, with};
 use fourbar::study::Study;
 use fourbar_design::sensitivities::{Derivative, Method, compared, of_measures};
 
-/// Derivatives of measures by some parameters, and how they were found.
+/// Derivatives of measures with respect to some parameters, and the method used.
 fn found(text: &str, to: &[&str], measures: &[&str]) -> (Vec<Derivative>, Method, Vec<String>) {
     with(text, |p| {
         let which: Vec<usize> = to.iter().map(|n| p.find(n).expect("a parameter")).collect();
         let study = Study::of(&p.model().expect("a mechanism"));
         let read = reads(measures);
         let found = of_measures(p, &study, &which, &read).unwrap_or_else(|e| panic!("{e}"));
-        // What `--check` prints beside it is found in the same way.
+        // The comparison printed by `--check` is computed in the same way.
         let against = compared(p, &study, &which, &read, &found.derivatives).unwrap_or_else(|e| panic!("{e}"));
         assert!(against.iter().zip(&found.derivatives).all(|(a, d)| a.disagree(d).is_empty()), "{against:?}");
         let codes = found.run.warnings.iter().map(|w| w.code.0.to_string()).collect();
@@ -21,7 +21,7 @@ fn found(text: &str, to: &[&str], measures: &[&str]) -> (Vec<Derivative>, Method
     })
 }
 
-/// A ball that is dropped bounces once: the time of the impact moves with the height, and with it what is summed up over the jump of the speed.
+/// A dropped ball bounces once: the time of the impact depends on the height, and with it integrals over the jump of the speed.
 #[test]
 fn measures_follow_an_impact_that_moves() {
     let seed = 20_261_118;
@@ -58,7 +58,7 @@ study: {{t_end: {end}, output_step: {}}}
         let truth: [Of; 6] = [
             Box::new(|h, e| height(h, e) - h),
             Box::new(|h, _| impact(h)),
-            // Behind the impact `t (v - g (t - t1))` is largest at once or where `v + g t1 = 2 g t`.
+            // After the impact `t (v - g (t - t1))` is largest immediately or where `v + g t1 = 2 g t`.
             Box::new(|h, e| {
                 let t = (0.5 * impact(h) * (1.0 + e)).max(impact(h));
                 t * (e * g * impact(h) - g * (t - impact(h)))
@@ -72,7 +72,7 @@ study: {{t_end: {end}, output_step: {}}}
             let exact =
                 [(truth(h + step, e) - truth(h - step, e)) / (2.0 * step), (truth(h, e + step) - truth(h, e - step)) / (2.0 * step)];
             for (k, exact) in exact.into_iter().enumerate() {
-                // Sums by trapezoids of a kink between rows are off by the square of the output step.
+                // Integrals by trapezoids over a kink between rows have errors of the square of the output step.
                 let allowed = if d.of.contains("abs") { 2e-2 } else { 2e-5 };
                 assert!(
                     (d.slopes[k] - exact).abs() < allowed * (1.0 + exact.abs()),
@@ -85,7 +85,7 @@ study: {{t_end: {end}, output_step: {}}}
     }
 }
 
-/// A crank and a cart that a drive moves from a time on: accelerations jump there, and where the drive begins depends on a parameter.
+/// A crank and a cart moved by a drive from a certain time: accelerations jump there, and the start of the drive depends on a parameter.
 #[test]
 fn drives_of_pieces_are_followed_by_runs() {
     let cart = "
@@ -105,7 +105,7 @@ study: {t_end: 1, output_step: 10 ms}
     for (d, exact) in d.iter().zip([[-3.0, 6.0 * left, 0.0], [-left, left * left, 1.0], [-1.0, 2.0 * left, 0.0]]) {
         d.slopes.iter().zip(exact).for_each(|(x, y)| near(*x, y, 1e-7));
     }
-    // With a free pendulum on the cart the motion is that of dynamics; what the drive does at `T` must not be passed over there either.
+    // With a free pendulum on the cart the motion needs dynamics; the start of the drive at `T` must not be missed there either.
     let swinging = cart.replace("joints:", "  b: {mass: 1, inertia: [0.02, 0.02, 0.001], at: [0, 0, -0.2]}\njoints:\n  j: {type: revolute, bodies: [cart, b], at: [0, 0, 0], axis: [0, -1, 0]}");
     let swinging = swinging.replace("bodies:\n", "gravity: [0, 0, -9.81]\nbodies:\n");
     let (d, method, _) = found(&swinging, &["T"], &["last(j.speed)", "integral(j.acceleration)", "mean(j.acceleration)"]);
@@ -113,13 +113,13 @@ study: {t_end: 1, output_step: 10 ms}
     // The speed at the end is the integral of the acceleration.
     near(d[1].slopes[0], d[0].slopes[0], 1e-3);
     near(d[2].slopes[0], d[0].slopes[0], 1e-3);
-    // A drive without pieces in the run is differentiated as before, whatever it does later.
+    // A drive without pieces within the run is differentiated as usual, regardless of what it does later.
     let later = cart.replace("max(0, t - T)^2", "if(t > 5, t - 5, t^3)");
     let (_, method, _) = found(&later, &["A"], &["last(s.distance)"]);
     assert_eq!(method, Method::Kinematics);
 }
 
-/// Where an impact lies at the end of the run, speeds jump as functions of the height: there is no derivative, and that is said.
+/// If an impact lies at the end of the run, the speed there jumps as a function of the height: there is no derivative, which is reported.
 #[test]
 fn an_event_at_the_end_of_the_run_is_reported() {
     let end = f64::sqrt(2.0 / 9.81);

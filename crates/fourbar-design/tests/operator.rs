@@ -1,4 +1,4 @@
-//! Exact derivatives against central differences, at random states of shipped models and of random mechanisms of every family.
+//! Exact derivatives compared with central differences, at random states of shipped models and of random mechanisms of every family.
 #![allow(non_snake_case)]
 
 use fourbar::evaluate::{Evaluation, by_body, stacked};
@@ -47,7 +47,7 @@ fn check(name: &str, model: &Model, seed: u64) {
     let mut c = assembled.configuration;
     let mut random = Random(seed);
     let L = model.length;
-    // Any velocities and positions, consistent or not: derivatives hold everywhere.
+    // Any velocities and positions, consistent or not: the derivatives are valid everywhere.
     for v in c.v.iter_mut().skip(1) {
         *v = Twist { v: random.vector() * L, w: random.vector() };
     }
@@ -107,7 +107,7 @@ fn rolling_rows_of_the_bicycle_are_differentiated() {
     let model = fourbar_io::load(path).expect("the bicycle");
     check("bicycle", &model, 5);
     let state = assembly::assemble(&model).expect("it closes").configuration;
-    // Straight ahead nothing accelerates but the spokes.
+    // In straight motion only the spokes accelerate.
     let now = Evaluation::new(&model, &state).expect("an evaluation");
     assert!(stacked(now.accelerations()).amax() < 1e-9);
 }
@@ -129,7 +129,7 @@ fn forces_that_read_very_many_bodies_are_differentiated_whole() {
     check("a law of eleven joints", &fourbar_testing::common::parse(&text), 3);
 }
 
-/// Free motions and least-squares solutions, where many singular values are equal: right to rounding, not to five digits.
+/// Free motions and least-squares solutions with many equal singular values: accurate to rounding, not to five digits.
 #[test]
 fn free_motions_are_free_to_rounding() {
     let mut regular = 0;

@@ -1,4 +1,4 @@
-//! Parts of optimisation that need mechanisms, and slopes that are known.
+//! Parts of optimisation that need mechanisms, and known derivatives.
 
 use fourbar::Model;
 use fourbar::analysis::assembly::assemble;

@@ -18,12 +18,12 @@ fn a_shallow_truss_snaps_through_at_its_limit_load() {
         near(p.value, sign * load, 1e-10);
         let z = 0.4 + coordinate(&build(p.value).unwrap(), &p.rest.state, "guide", "distance");
         near(z, sign * height, 1e-8);
-        // Between stable and unstable, whatever rounding leaves of its stiffness.
+        // Neutral between stable and unstable, in spite of rounding of its stiffness.
         assert_eq!(p.rest.stability().word(), "neutral");
     }
     let pieces: Vec<&str> = path.pieces().iter().map(|p| p.0.word()).collect();
     assert_eq!(pieces, ["stable", "unstable", "stable"]);
-    // Every point is at rest on the closed form, and the last one at the end of the range.
+    // Every point satisfies the closed form, and the last one is at the end of the range.
     let free = f64::hypot(1.0, 0.4);
     for p in &path.points {
         let model = build(p.value).unwrap();
@@ -34,7 +34,8 @@ fn a_shallow_truss_snaps_through_at_its_limit_load() {
     assert_eq!(path.points.last().map(|p| p.value), Some(40.0));
 }
 
-/// The same truss with drawn ranges: where the load goes far beyond the limit, a step must not meet the path on the other side of both turns.
+/// The same truss with random ranges: if the load goes far beyond the limit, a step must not reach the path on the other side of both
+/// turning points.
 #[test]
 fn turning_points_are_found_whatever_the_range() {
     let seed = 4711;
@@ -54,8 +55,8 @@ fn turning_points_are_found_whatever_the_range() {
     }
 }
 
-/// A column of two rods under a load that follows its end (Ziegler): it has no other equilibrium, whatever the load; at 2.086 k/l it begins to
-/// flutter, which is no crossing of paths.
+/// A column of two rods under a follower load (Ziegler): it has no other equilibrium at any load; at 2.086 k/l flutter begins, which is not
+/// a crossing of paths.
 #[test]
 fn a_follower_load_has_no_second_path() {
     let build = |load: f64| Ok(model_with("ziegler", &[("P", &format!("{load:e}"))]));
@@ -67,7 +68,7 @@ fn a_follower_load_has_no_second_path() {
     }
 }
 
-/// A standing rod whose spring becomes too soft: at k = m g l/2 it leaves the upright position to either side.
+/// An upright rod with a spring that becomes too soft: at k = m g l/2 it buckles to either side.
 #[test]
 fn a_standing_rod_buckles_to_both_sides() {
     let build = |k: f64| Ok(model_with("inverted_pendulum", &[("k", &format!("{k:e}"))]));

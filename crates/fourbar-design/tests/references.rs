@@ -1,4 +1,4 @@
-//! Tolerances and synthesis against values that were found in other ways.
+//! Tolerances and synthesis compared with values found by other means.
 #![allow(non_snake_case)]
 
 use fourbar::analysis::assembly::assemble;
@@ -6,7 +6,7 @@ use fourbar_design::synthesis::{Complex, FourBar};
 use fourbar_design::tolerance::{Clearance, Distribution, Linear, Plan, Toleranced, linear, off_centre};
 use fourbar_io::{ReadOptions, read_model};
 
-/// The linear stack-up of the coupler point of a four-bar with its crank held, along x and along z, with all lengths and with clearances.
+/// The linear stack-up of the coupler point of a four-bar with its crank held, along x and z, for all lengths and with clearances.
 fn stack_up(clearances: Vec<Clearance>) -> [Linear; 2] {
     let text = include_str!("models/fourbar_held.yaml");
     let names = ["a", "b", "c", "g"];
@@ -38,7 +38,8 @@ fn stack_up(clearances: Vec<Clearance>) -> [Linear; 2] {
     [0, 1].map(|i| linear(&plan, &|k| Some(places[k][i]), None).expect("all cases"))
 }
 
-/// Lengths that are normal with a third of 0.5 mm: from exact derivatives; a Monte Carlo of 200,000 cases agreed within its noise.
+/// Normally distributed lengths with a standard deviation of a third of 0.5 mm: from exact derivatives; a Monte Carlo run of 200,000 cases
+/// agreed within its noise.
 #[test]
 fn a_coupler_point_has_its_covariance() {
     let [x, z] = stack_up(Vec::new());
@@ -54,7 +55,7 @@ fn a_coupler_point_has_its_covariance() {
     near(covariance(&z, &z), 1.4031710063485207e-08);
 }
 
-/// A clearance of 0.02 mm in each hinge: from the support function of the reachable places.
+/// A clearance of 0.02 mm in each hinge: from the support function of the reachable positions.
 #[test]
 fn a_coupler_point_has_its_play() {
     let clearances = ["O", "A", "B", "C"].map(|j| Clearance { joint: j.into(), radius: 2e-5 }).to_vec();
@@ -63,7 +64,7 @@ fn a_coupler_point_has_its_play() {
     assert!((z.clearance - 4.005374054907952e-05).abs() < 1e-9, "{}", z.clearance);
 }
 
-/// The nine points of a known problem of the literature, and linkages that draw them (source in the file).
+/// The nine points of a known problem of the literature, and linkages that trace them (source in the file).
 #[test]
 fn linkages_pass_their_nine_points() {
     let nine: [[f64; 2]; 9] =
@@ -86,7 +87,7 @@ fn linkages_pass_their_nine_points() {
             mode: 1.0,
         };
         for (k, P) in nine.iter().enumerate() {
-            // The pin of the crank lies on two circles; each place has an angle, and the linkage two modes.
+            // The pin of the crank lies on two circles; each position gives an angle, and the linkage has two modes.
             let d = *P - A0;
             let (l, r) = (d.abs(), arm.abs());
             let x = (linkage.crank * linkage.crank - r * r + l * l) / (2.0 * l);
@@ -106,8 +107,8 @@ fn linkages_pass_their_nine_points() {
     assert_eq!(count, 78);
 }
 
-/// Optima that other methods found: eighteen points at equal crank steps in both modes, and five points at given angles. The sums of squares
-/// are those of the linkages, and the linkages of the two modes draw one curve.
+/// Optima found by other methods: eighteen points at equal crank steps in both modes, and five points at given angles. The sums of squares
+/// are those of the linkages, and the linkages of the two modes trace the same curve.
 #[test]
 fn known_optima_have_their_sums_of_squares() {
     let eighteen: [[f64; 2]; 18] = [
@@ -130,7 +131,8 @@ fn known_optima_have_their_sums_of_squares() {
         [0.6, 0.9],
         [0.6, 1.0],
     ];
-    // Ground, crank, coupler, rocker; coupler point along and across; tilt, place; angle of the crank from the ground at the first point.
+    // Ground, crank, coupler, rocker; coupler point along and across; tilt, position; angle of the crank from the ground at the first
+    // point.
     let known = [
         (
             1.0,

@@ -1,4 +1,5 @@
-//! Rests of large mechanisms, which are found without dense matrices: against closed forms, against dense matrices, and by what is left of the forces.
+//! Equilibria of large mechanisms found without dense matrices: compared with closed forms and dense matrices, and by their residual
+//! forces.
 
 use fourbar::analysis::assembly::assemble;
 use fourbar::random::Random;
@@ -7,7 +8,7 @@ use fourbar_design::equilibrium::{Equilibrium, Kind, Matrices, Options, Stabilit
 use fourbar_testing::common::parse;
 use fourbar_testing::families;
 
-/// A rope of links joined by bushings, drawn straight, aside by an angle, which hangs from its first end.
+/// A rope of links connected by bushings, drawn straight at an angle, hanging from its first end.
 fn rope(n: usize, angle: f64, stretch: f64, bend: f64) -> Model {
     let (d, mass) = (0.05, 0.007);
     let (sin, cos) = angle.sin_cos();
@@ -26,8 +27,8 @@ fn rope(n: usize, angle: f64, stretch: f64, bend: f64) -> Model {
     parse(&text)
 }
 
-/// Rods of equal length and mass, hinged to each other and at both ends; drawn on an arc of a circle below the supports. Only the first and the
-/// last hinge stand on the ground, so that the plane is held by more rows than it needs.
+/// Rods of equal length and mass, hinged to each other and at both ends; drawn on a circular arc below the supports. Only the first and the
+/// last hinge connect to the ground, so that the plane is constrained by redundant rows.
 fn chain(n: usize, span: f64, joint: &str) -> (Model, f64) {
     let (mut low, mut high) = (1e-6, 3.0);
     for _ in 0..200 {
@@ -59,8 +60,8 @@ fn chain(n: usize, span: f64, joint: &str) -> (Model, f64) {
     (parse(&text), place(n)[0])
 }
 
-/// Ends of the rods of a chain between two supports of equal height, in closed form: the slope of a rod is the vertical force in its middle over
-/// the horizontal one.
+/// Ends of the rods of a chain between two supports of equal height, in closed form: the slope of a rod is the ratio of the vertical to the
+/// horizontal force in its middle.
 fn hung(n: usize, span: f64) -> Vec<[f64; 2]> {
     let ends = |h: f64| {
         let mut list = vec![[0.0, 0.0]];
@@ -85,13 +86,13 @@ fn by(model: &Model, kind: Kind, matrices: Matrices) -> Equilibrium {
     settle_by(model, &from, kind, matrices).unwrap_or_else(|d| panic!("{d}"))
 }
 
-/// Largest distance between the places of bodies, and of their axes.
+/// Largest distance between body positions, and between body axes.
 fn apart(a: &Configuration, b: &Configuration) -> f64 {
     let bodies = a.q.iter().zip(&b.q);
     bodies.fold(0.0, |s, (a, b)| s.max((a.r - b.r).amax()).max((a.A - b.A).amax()))
 }
 
-/// Largest acceleration at a rest, by the engine's own account.
+/// Largest acceleration at an equilibrium, as computed by the engine.
 fn acceleration(model: &Model, e: &Equilibrium) -> f64 {
     let now = e.evaluate(model).unwrap_or_else(|d| panic!("{d}"));
     now.accelerations().iter().fold(0.0, |s, a| s.max(a.v.norm()).max(model.length * a.w.norm()))
@@ -104,7 +105,7 @@ fn agree(what: &str, dense: &Equilibrium, large: &Equilibrium, tolerance: f64) {
     assert_eq!(dense.stability(), large.stability(), "{what}");
     assert_eq!((dense.freedom, dense.rank, dense.redundant), (large.freedom, large.rank, large.redundant), "{what}");
     assert!(!large.verdict.omega2.is_empty(), "{what}");
-    // Dense eigenvalues are known to the rounding of the largest.
+    // Dense eigenvalues have the rounding error of the largest.
     let rounding = 1e-15 * dense.verdict.omega2.last().copied().unwrap_or_default();
     for (a, b) in dense.verdict.omega2.iter().zip(&large.verdict.omega2) {
         assert!((a - b).abs() <= 1e-8 * a.abs() + rounding, "{what}: {a} and {b}, {:?}", dense.verdict.omega2.last());
@@ -121,7 +122,7 @@ fn dense_matrices_and_blocks_find_the_same_rest() {
         assert_eq!(large.redundant, 3);
         agree("chain", &dense, &large, 1e-8);
         let (model, _) = chain(n, 0.5, "spherical");
-        // Balls let every rod spin about itself, which nothing drives: the positions of the rods are compared.
+        // Ball joints allow every rod to spin about itself, which no force drives: positions of the rods are compared.
         let (dense, large) = (by(&model, Kind::Stable, Matrices::Dense), by(&model, Kind::Stable, Matrices::Large));
         let places = dense.state.q.iter().zip(&large.state.q).fold(0.0_f64, |s, (a, b)| s.max((a.r - b.r).amax()));
         assert!(places < 1e-8, "balls: {places:.1e}");
@@ -156,14 +157,15 @@ fn the_shipped_rope_of_two_hundred_links_hangs_straight() {
         assert!((q.r.z - z).abs() < 1e-11 && q.r.xy().norm() < 1e-8, "link {k}: {} instead of {z}", q.r);
     }
     assert_eq!((e.stability(), e.freedom, e.redundant), (Stability::Stable, 1200, 0));
-    // A hanging rope swings with half the first zero of Bessel's function; its links and its bending change that in the third digit.
+    // A hanging rope swings at half the first zero of Bessel's function; its links and its bending stiffness change that in the third
+    // digit.
     let swing = 0.5 * 2.404825557695773 * (9.81_f64 / 10.0).sqrt();
     assert!((e.verdict.omega2[0].sqrt() / swing - 1.0).abs() < 5e-3, "{} {swing}", e.verdict.omega2[0].sqrt());
 }
 
 #[test]
 fn a_standing_rope_is_left_or_found_as_asked() {
-    // Upside down, exactly: the forces balance, and the rope is left for where it hangs.
+    // Exactly upside down: the forces balance, and the search leaves that position for the hanging one.
     let model = rope(55, std::f64::consts::PI, 2e4, 0.02);
     let up = by(&model, Kind::Any, Matrices::Fitting);
     assert_eq!(up.stability(), Stability::Unstable);
@@ -172,7 +174,7 @@ fn a_standing_rope_is_left_or_found_as_asked() {
     agree("standing", &dense, &up, 1e-8);
     let down = by(&model, Kind::Stable, Matrices::Fitting);
     assert!(down.state.q[55].r.z < 0.0 && acceleration(&model, &down) < 1e-6, "{}", down.state.q[55].r);
-    // It may hang over to any side.
+    // It may lean to any side.
     assert_eq!(down.stability(), Stability::Neutral);
 }
 
@@ -191,7 +193,7 @@ fn neutral_motions_and_those_that_nothing_holds_are_named() {
     assert_eq!(e.stability(), Stability::Neutral);
     let said = e.warnings.iter().find(|d| d.code.0 == "W401").expect("it is said");
     assert!(said.message.contains("`axle.angle`") && said.message.contains("every position"), "{}", said.message);
-    // The same chain let go.
+    // The same chain without its connection to the ground.
     let free = text
         .replace("bodies: [ground, r1]", "bodies: [wheel, r1]")
         .replace("  axle: {type: revolute, bodies: [ground, wheel], at: [0, 0, 0], axis: [0, 1, 0]}\n", "");
@@ -216,7 +218,8 @@ fn drawn_mechanisms_rest_where_blocks_say() {
         let large = match (large, &dense) {
             (Ok(large), _) => large,
             (Err(d), Ok(_)) => panic!("seed {which}: dense matrices find a rest, blocks do not: {d}"),
-            // Both refuse. The reason that is named may differ: what slides away for ever (S401) is called blocked (S402) by blocks of seeds 40 and 49.
+            // Both refuse. The reason given may differ: a mechanism that slides away without end (S401) is called blocked (S402) by the
+            // block method for seeds 40 and 49.
             (Err(_), Err(_)) => continue,
         };
         rests += 1;

@@ -23,14 +23,14 @@ fn read(text: &str) -> Loaded {
     read_model(text, &ReadOptions::default()).unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// The mechanism of a file with some parameters changed; what is computed from them follows.
+/// The mechanism of a file with some parameters changed; parameters computed from them are updated.
 fn build(text: &str, known: &[(String, f64)], values: &[f64]) -> Result<Model, Error> {
     let changed = known.iter().zip(values).filter(|((_, was), x)| was != *x);
     let set: Vec<(String, String)> = changed.map(|((n, _), x)| (n.clone(), format!("{x:e}"))).collect();
     read_model(text, &ReadOptions { set: &set, ..ReadOptions::default() })?.spec.build()
 }
 
-/// Does something with the parameters of a file.
+/// Calls a function with the parameters of a file.
 fn with<T>(text: &str, f: impl FnOnce(&Parameters<'_>, &dyn Fn(&str) -> usize) -> T) -> T {
     let loaded = read(text);
     let list = &loaded.parameters;
@@ -82,7 +82,7 @@ fn a_frequency_follows_lengths_and_stiffness() {
     });
 }
 
-/// The rest itself: against rests of the mechanisms around.
+/// The equilibrium itself: compared with equilibria of perturbed mechanisms.
 #[test]
 fn a_rest_follows_lengths_and_stiffness() {
     let text = text_of("fourbar_spring_up");
@@ -121,13 +121,13 @@ fn a_run_follows_its_parameters() {
             [1.7385264631218422, 0.7495651278996895, 0.46280200274727945, -0.45890917767510736, -0.11659872674497565, -9.372824807110721];
         for ((x, error), exact) in d.slopes.iter().zip(&d.errors).zip(exact) {
             near(*x, exact, 1e-8);
-            // The error that is told is not smaller than the error.
+            // The error estimate is not smaller than the error.
             assert!((x - exact).abs() <= error + 1e-9, "{x} instead of {exact}, said to be within {error}");
         }
     });
 }
 
-/// A pulse that comes in a long rest moves the derivatives of a tree as well: speeds and ways in closed form.
+/// A pulse in a long rest affects the derivatives of a tree too: speeds and distances in closed form.
 #[test]
 fn a_pulse_between_two_rows_is_not_passed_over() {
     let text = "
@@ -155,8 +155,8 @@ study: {t_end: 100, output_step: 50}
     });
 }
 
-/// Forces that vanish at the start, and all along the first half: drawn torques `s (t - from)^n` on a free wheel, whose angle and its derivatives
-/// are powers of time.
+/// Forces that vanish at the start, or all along the first half: random torques `s (t - from)^n` on a free wheel, whose angle and its
+/// derivatives are powers of time.
 #[test]
 fn forces_that_begin_with_nothing_have_derivatives() {
     let seed = 90210;
@@ -189,7 +189,7 @@ study: {{t_end: 1, output_step: 0.1}}
     }
 }
 
-/// Where the truth is zero the error that is given does not claim more than rounding allows; and where it is not, it still holds.
+/// If the exact derivative is zero the error estimate is not below rounding; otherwise it still holds.
 #[test]
 fn errors_of_derivatives_that_vanish_are_not_too_small() {
     let text = "
@@ -202,7 +202,7 @@ points: {tip: {body: a, at: [0, 0, 0]}}
 study: {t_end: 1, output_step: 0.01}
 ";
     with(text, |p, find| {
-        // The motion of a point mass does not depend on it.
+        // The motion of a point mass does not depend on its mass.
         let run = of_run(p, &Study::of(&p.model().expect("a mechanism")), &[find("m")]).unwrap_or_else(|e| panic!("{e}"));
         for text in ["last(tip.x)", "last(tip.z)", "last(tip.y)", "rms(p.speed)"] {
             let d = of_measure(&Measure::new(text, &run.run.columns).expect("a measure"), &run).expect("derivatives");
@@ -245,8 +245,8 @@ fn a_redundant_loop_follows_its_crank() {
     });
 }
 
-/// The pin of a crank is as far to the right as to the left: how far follows the crank in the same way at both instants, but not the place of
-/// its hinge, and that is told.
+/// The pin of a crank is equally far to the right and to the left: the derivative with respect to the crank is the same at both instants,
+/// but that with respect to the position of its hinge differs, which is reported.
 #[test]
 fn an_extreme_that_is_reached_twice_is_told() {
     let text = "
@@ -276,7 +276,7 @@ study: {t_end: 0.9, output_step: 50 ms}
     });
 }
 
-/// A Bennett linkage with four lengths of its own: none can change alone, all can in proportion.
+/// A Bennett linkage with four independent lengths: none can change alone, all can in proportion.
 #[test]
 fn one_bar_of_a_bennett_linkage_cannot_change_alone() {
     let (alpha, q) = (70_f64.to_radians(), 1.0_f64);
@@ -287,7 +287,7 @@ fn one_bar_of_a_bennett_linkage_cannot_change_alone() {
     let build = move |L: &[f64]| -> Result<Model, Error> {
         let mut spec = ModelSpec::default();
         let names = ["ground", "bar1", "bar2", "bar3"];
-        // Frames after Denavit and Hartenberg: turn about z, along x, twist about x. The ground is the last bar.
+        // Frames after Denavit and Hartenberg: rotate about z, translate along x, twist about x. The ground is the last bar.
         let drawn = [L[0], L[1], L[2]];
         let (mut r, mut A) = (nalgebra::Vector3::zeros(), nalgebra::Matrix3::identity());
         for k in 0..3 {
@@ -305,7 +305,7 @@ fn one_bar_of_a_bennett_linkage_cannot_change_alone() {
         }
         let start = |_: usize| FrameSpec { at: [0.0; 3], axis: [0.0, 0.0, 1.0], x: None };
         let end = |k: usize| FrameSpec { at: [L[k], 0.0, 0.0], axis: [0.0, -twists[k].sin(), twists[k].cos()], x: None };
-        // The ground carries hinge 1 at its own origin and hinge 4 one bar before it.
+        // The ground carries hinge 1 at its origin and hinge 4 one bar before it.
         let last = FrameSpec { at: [-L[3], 0.0, 0.0], axis: [0.0, twists[3].sin(), twists[3].cos()], x: None };
         for k in 0..4 {
             let (base, moving, bodies) = match k {
@@ -341,7 +341,7 @@ fn one_bar_of_a_bennett_linkage_cannot_change_alone() {
             assert!(d.help.contains(expected), "{}", d.help);
         }
     }
-    // In proportion it is possible, and every place grows with its distance.
+    // In proportion it is possible, and every position grows with its distance.
     let whole = |s: &[f64]| build(&[s[0], 0.8 * s[0], s[0], 0.8 * s[0]]);
     let p = Parameters::new(vec!["size".into()], vec![0.5], &whole);
     assert!(openings(&p, &[0]).unwrap_or_else(|e| panic!("{e}"))[0] < 1e-8);
@@ -350,8 +350,8 @@ fn one_bar_of_a_bennett_linkage_cannot_change_alone() {
     near(s.slopes[0].column("bar2.r.x").expect("a column")[0], place / 0.5, 1e-7);
 }
 
-/// Every shipped model with parameters: derivatives of a short run beside central differences of runs. One part of them a test, so that
-/// they run side by side.
+/// Every shipped model with parameters: derivatives of a short run compared with central differences of runs. One part of the models in
+/// each test, so that they run in parallel.
 fn agree_with_differences_of_runs(part: usize) {
     let seed = 20 + part as u64;
     println!("seed {seed}");
@@ -359,7 +359,7 @@ fn agree_with_differences_of_runs(part: usize) {
     let (mut compared_models, mut by_runs, mut refused) = (0, 0, Vec::new());
     for (_, e) in fourbar_io::examples::examples().enumerate().filter(|(k, _)| k % PARTS == part) {
         let Ok(loaded) = read_model(e.text, &ReadOptions { set: &[], ..ReadOptions::default() }) else { continue };
-        // Touching bodies are compared by differences anyway, and short steps of those and of the stiffest models take long.
+        // Mechanisms with contacts use differences anyway, and short steps for those and for the stiffest models take long.
         if ["stiff_beam", "stiff_cable", "stiff_friction"].contains(&e.name) {
             continue;
         }
@@ -372,7 +372,7 @@ fn agree_with_differences_of_runs(part: usize) {
             let t_end = own.t_end.min(0.05);
             let study =
                 Study { t_end, output_step: t_end / 2.0, step: None, formulation: None, integrator: None, options: Vec::new(), ..own };
-            // Two parameters by chance, of those that anything reads.
+            // Two random parameters among those in use.
             let used: Vec<usize> = (0..p.names.len()).filter(|&k| !loaded.unused_parameters.contains(&p.names[k])).collect();
             let which: Vec<usize> =
                 (0..2).map(|_| used[((random.number() * 0.5 + 0.5) * used.len() as f64) as usize % used.len()]).collect();
@@ -392,7 +392,7 @@ fn agree_with_differences_of_runs(part: usize) {
             };
             println!("{}: {:?}, {:.2} s", e.name, run.method, clock.elapsed().as_secs_f64());
             if run.method == Method::Differences {
-                // Nothing to compare with.
+                // These derivatives are differences themselves.
                 by_runs += 1;
                 return;
             }
@@ -449,7 +449,7 @@ fn shipped_models_agree_with_differences_of_runs_fourth() {
     agree_with_differences_of_runs(3);
 }
 
-/// A wave with many equal peaks: derivatives of the peaks that differ by rounding alone are the same, others are told.
+/// A wave with many equal peaks: derivatives at the peaks that differ only by rounding count as equal, others are reported.
 #[test]
 fn peaks_whose_derivatives_differ_by_rounding_are_alike() {
     use fourbar::Trajectory;
@@ -486,7 +486,7 @@ fn peaks_whose_derivatives_differ_by_rounding_are_alike() {
     }
 }
 
-/// What a measure owes to a parameter that it names is part of its derivative: that of `x/l` is `(x' - x/l)/l`.
+/// The direct dependence of a measure on a parameter that it names is part of its derivative: that of `x/l` is `(x' - x/l)/l`.
 #[test]
 fn a_measure_that_names_a_parameter_follows_it_by_itself() {
     let text = "
@@ -512,7 +512,7 @@ study: {t_end: 0.5, output_step: 0.05}
             let (x, l) = (d[0].value, p.values[which[0]]);
             near(d[1].slopes[0], (d[0].slopes[0] - x / l) / l, 1e-8);
             near(d[1].slopes[1], d[0].slopes[1] / l, 1e-8);
-            // A unit is no parameter.
+            // A unit is not a parameter.
             assert_eq!(d[2].slopes, d[0].slopes);
         }
         let against = compared(p, &study, &which, &read, &found).unwrap_or_else(|e| panic!("{e}"));

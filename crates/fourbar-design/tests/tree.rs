@@ -1,4 +1,4 @@
-//! Trees of hinges, slides and welds in numbers that carry derivatives: their functions, their accelerations, and whole runs.
+//! Trees of revolute, prismatic and fixed joints in numbers with derivatives: functions, accelerations, and whole runs.
 
 use fourbar::mechanism::{Body, GROUND, Mechanism};
 use fourbar::study::Study;
@@ -9,7 +9,7 @@ use fourbar_design::sensitivities::{Method, Parameters, compared, of_many, of_me
 use fourbar_design::tree::{Jet, Tree};
 use fourbar_math::{Dual, Scalar};
 
-/// Every function has the slopes of the dual numbers, in both directions at once.
+/// Every function has the derivatives of the dual numbers, in both directions at once.
 #[test]
 fn slopes_are_those_of_dual_numbers() {
     fn all<S: Scalar>(x: S, y: S) -> [S; 15] {
@@ -76,7 +76,7 @@ study: {{t_end: 0.8, output_step: 0.05}}
 #[test]
 fn rates_are_those_of_the_engine() {
     let model = cart(&[2.0, 0.7, 30.0, 0.5, 0.05, 0.4]).unwrap_or_else(|e| panic!("{e}"));
-    // Forces are looked at in whole runs.
+    // Forces are tested in whole runs.
     let model = Model { forces: Vec::new(), ..model };
     let start = fourbar::analysis::assembly::assemble(&model).expect("it closes").configuration;
     let tree = Tree::new(&model, &start).expect("a tree");
@@ -108,17 +108,17 @@ fn a_run_of_a_tree_has_the_derivatives_of_differences() {
     for (d, a) in found.iter().zip(compared(&p, &study, &which, &|_, _| Ok(measures.to_vec()), &found).unwrap_or_else(|e| panic!("{e}"))) {
         assert!(a.worst < 2e-6, "{}: {:?} instead of {:?}", d.of, d.slopes, a.by_runs);
     }
-    // A mechanism with a drive or a loop is none.
+    // A mechanism with a drive or a loop is not a tree.
     let other = fourbar_testing::common::model("fourbar");
     assert!(Tree::new(&other, &fourbar::state::Configuration::start(&other)).is_none());
 }
 
-/// Numbers by chance, between one half and one and a half of some.
+/// A random number between half and one and a half times a given one.
 fn near_by(random: &mut fourbar::random::Random, x: f64) -> f64 {
     x * (1.0 + 0.5 * random.number())
 }
 
-/// A tree by chance: rods that hang on earlier ones by hinges and slides at odd angles, with springs and dampers. Parameters are four
+/// A random tree: rods attached to earlier ones by hinges and slides at oblique angles, with springs and dampers. Parameters are four
 /// numbers of each rod (mass, length, tilt of its axis, damping), the stiffness of a spring and gravity.
 fn drawn(count: usize, on: &[usize], p: &[f64]) -> Result<Model, Error> {
     let mut text = format!("fourbar: 1\ngravity: [0.2, 0.1, {:e}]\nbodies:\n", -p[1]);
@@ -175,7 +175,7 @@ fn drawn(count: usize, on: &[usize], p: &[f64]) -> Result<Model, Error> {
     fourbar_io::read_model(&text, &fourbar_io::ReadOptions { set: &[], ..fourbar_io::ReadOptions::default() })?.spec.build()
 }
 
-/// Gone back, a motion has the derivatives that go along with it, and those of differences of runs.
+/// The adjoint of a motion gives the same derivatives as the forward method, and as differences of runs.
 #[test]
 fn the_way_back_has_the_derivatives_of_the_way_there() {
     let seed = 41;
@@ -232,8 +232,8 @@ fn the_way_back_has_the_derivatives_of_the_way_there() {
     }
 }
 
-/// A rod that stands upright on its hinge: what happens to it at first grows by the closed form `exp(sqrt(1.5 g/l) t)`, and the way back says
-/// so where that is beyond all use.
+/// A rod upright on its hinge: an initial disturbance grows by the closed form `exp(sqrt(1.5 g/l) t)`, and the adjoint reports where
+/// derivatives become useless.
 #[test]
 fn the_way_back_says_where_derivatives_are_of_no_use() {
     let rod = |p: &[f64]| {
@@ -263,7 +263,7 @@ fn the_way_back_says_where_derivatives_are_of_no_use() {
         let many = of_many(&p, &study, &[0], &of).unwrap_or_else(|e| panic!("{e}")).expect("a tree");
         let found = many.warnings.iter().find(|w| w.code.0 == "W425");
         assert_eq!(found.is_some(), told, "{:?}", many.warnings);
-        // A factor of 1e8 before the end, but for that from angles to speeds.
+        // A factor of 1e8 before the end, apart from the ratio of angles to speeds.
         let expected = t_end - 1e8_f64.ln() / rate;
         assert!(found.and_then(|w| w.time).is_none_or(|t| (t - expected).abs() < 0.3), "{:?} instead of {expected}", many.warnings);
     }

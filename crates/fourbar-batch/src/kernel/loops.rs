@@ -1,12 +1,13 @@
-//! Closed loops in lanes: the rows of closing joints, the dependent columns that follow from them, and the equations of motion without these.
+//! Closed loops in lanes: the rows of closing joints, the dependent columns determined by them, and the equations of motion in independent
+//! columns.
 //!
-//! All closings are one dense matrix: the mechanisms that are varied by the thousand have few loops. The matrix of the dependent columns is
-//! factored by reflections, which need no exchange of rows, so that no lane decides for another.
+//! All closures form one dense matrix: mechanisms that are varied by the thousand have few loops. The matrix of the dependent columns is
+//! factorised by reflections, which need no row exchanges, so that no lane affects another.
 
 use super::{Form, Kernel};
 use crate::passes::*;
 
-/// What a row of a closing says of two directions or points, one on each body.
+/// The equation of a closure row, in terms of directions or points on two bodies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Says {
     /// `a_i . a_j - constant`.
@@ -15,10 +16,10 @@ pub enum Says {
     Along,
 }
 
-/// Numbers of a row: direction on i; point on i; direction or point on j; constant. All in the frames of the nodes.
+/// Data of a row: direction on i; point on i; direction or point on j; constant. All in the frames of the nodes.
 pub type RowData = [Row; 10];
 
-/// A row that an active combination uses.
+/// A row used in an active combination.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LoopRow {
     pub says: Says,
@@ -26,7 +27,7 @@ pub struct LoopRow {
     pub nodes: [usize; 2],
 }
 
-/// A column that moves the two bodies of a row against each other: its node, and whether it moves the second of them.
+/// A column that moves the two bodies of a row relative to each other: its node, and whether it moves the second of them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mover {
     pub node: usize,
@@ -34,16 +35,16 @@ pub struct Mover {
     pub second: bool,
 }
 
-/// What the loops of a mechanism are, the same in all lanes.
+/// The structure of the loops, the same in all lanes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Loops {
     pub rows: Vec<LoopRow>,
-    /// Columns that each row sees.
+    /// Columns that affect each row.
     pub movers: Vec<Vec<Mover>>,
-    /// Parts of the active rows: active row, row.
+    /// Terms of the active rows: active row, row.
     pub terms: Vec<(usize, usize)>,
     pub active: usize,
-    /// Columns by their part in the closure.
+    /// Columns by their role in the closure.
     pub dependent: Vec<usize>,
     pub independent: Vec<usize>,
     pub prescribed: Vec<usize>,
@@ -55,22 +56,22 @@ pub struct Closing {
     pub data: Vec<RowData>,
     /// Factors of the terms.
     pub weights: Vec<Row>,
-    /// Wrench of each row on the motion of its second body against the first.
+    /// Wrench of each row, dual to the motion of its second body relative to the first.
     wrenches: Vec<Sixes>,
     /// Residual, or second derivative, of each row.
     values: Vec<Row>,
-    /// Active rows by columns.
+    /// Jacobian of the active rows with respect to all columns.
     jacobian: Vec<Row>,
-    /// Reflections below and on the diagonal of the dependent part, by columns; its triangle above; right-hand sides.
+    /// Reflections on and below the diagonal of the dependent part, by columns; its upper triangle; right-hand sides.
     factor: Vec<Row>,
     diagonal: Vec<Row>,
     beta: Vec<Row>,
     pub rhs: Vec<Row>,
-    /// Length that translations are measured by.
+    /// Length scale of translations.
     pub ell: Row,
-    /// Smallest sine of a dependent.
+    /// Smallest sine of a dependent column.
     pub smallest: Row,
-    /// How dependents follow independents, by independents; and what they do without them.
+    /// Derivatives of dependents with respect to independents, by independents; and rates of the dependents without them.
     follow: Vec<Row>,
     own: Vec<Row>,
     composite: Vec<Composite>,
@@ -106,7 +107,7 @@ impl Closing {
         }
     }
 
-    /// Active right-hand sides from the values of the rows, their sign changed; the largest in each lane.
+    /// Active right-hand sides from the negative values of the rows; returns the largest in each lane.
     #[inline(always)]
     fn fold(&mut self, loops: &Loops) -> Row {
         self.rhs.fill(ZERO);
@@ -119,14 +120,14 @@ impl Closing {
         let mut worst = ZERO;
         for x in &self.rhs {
             for i in 0..LANES {
-                // What is no number must count.
+                // NaN must count.
                 worst[i] = if x[i].abs() <= worst[i] { worst[i] } else { x[i].abs() };
             }
         }
         worst
     }
 
-    /// Residuals of the rows at placed nodes.
+    /// Residuals of the rows, from the frames of the nodes.
     #[inline(always)]
     pub fn residuals(&mut self, loops: &Loops, nodes: &[Moving]) -> Row {
         for ((row, data), value) in loops.rows.iter().zip(&self.data).zip(&mut self.values) {
@@ -149,7 +150,7 @@ impl Closing {
         self.fold(loops)
     }
 
-    /// Active rows by columns at placed nodes, and their factor.
+    /// Jacobian of the active rows, from the frames of the nodes, and its factorisation.
     #[inline(always)]
     pub fn factor(&mut self, form: &Form, nodes: &[Moving]) {
         let loops = &form.loops;
@@ -182,7 +183,7 @@ impl Closing {
         self.reflect(form);
     }
 
-    /// Factors the dependent columns.
+    /// Factorises the dependent columns.
     #[inline(always)]
     fn reflect(&mut self, form: &Form) {
         let (m, n) = (form.loops.active, form.columns);
@@ -204,7 +205,7 @@ impl Closing {
             let (mut sigma, mut beta) = (ZERO, ZERO);
             let slides = form.slides[form.loops.dependent[c]];
             for i in 0..LANES {
-                // The sign for which nothing cancels.
+                // The sign that avoids cancellation.
                 let norm = square[i].sqrt();
                 let s = if v[c][i] >= 0.0 { -norm } else { norm };
                 v[c][i] -= s;
@@ -221,7 +222,7 @@ impl Closing {
         }
     }
 
-    /// Values of the dependents for the right-hand side, in its place.
+    /// Solves for the dependents, in place of the right-hand side.
     #[inline(always)]
     fn solve(factor: &[Row], diagonal: &[Row], beta: &[Row], m: usize, x: &mut [Row]) {
         for c in 0..m {
@@ -241,7 +242,7 @@ impl Closing {
         }
     }
 
-    /// Changes of the dependents that close what is on the right-hand side.
+    /// Changes of the dependents that remove the right-hand side.
     #[inline(always)]
     pub fn corrections(&mut self, m: usize) {
         Self::solve(&self.factor, &self.diagonal, &self.beta, m, &mut self.rhs);
@@ -260,7 +261,7 @@ impl Closing {
         self.fold(loops);
     }
 
-    /// Second derivatives of the rows where no unknown speed changes, as right-hand sides.
+    /// Second derivatives of the rows with unknown rates zero, as right-hand sides.
     #[inline(always)]
     fn accelerations(&mut self, loops: &Loops, nodes: &[Moving]) {
         for ((row, data), value) in loops.rows.iter().zip(&self.data).zip(&mut self.values) {
@@ -268,7 +269,7 @@ impl Closing {
             for i in 0..LANES {
                 let (Ei, Ej): ([f64; 9], [f64; 9]) = (take(ni, at::E, i), take(nj, at::E, i));
                 let (Vi, Vj, Ai, Aj) = (six(ni, at::V, i), six(nj, at::V, i), six(ni, at::A, i), six(nj, at::A, i));
-                // First and second derivatives of a direction that is fixed on a body.
+                // First and second derivatives of a direction fixed to a body.
                 let rate = |w: &V, a: &V| cross(w, a);
                 let second = |w: &V, alpha: &V, a: &V| add(&cross(alpha, a), &cross(w, &cross(w, a)));
                 let a = times(&Ei, &take(data, 0, i));
@@ -314,7 +315,8 @@ fn reflected(v: &[Row], beta: &Row, x: &mut [Row]) {
 }
 
 impl Kernel {
-    /// Rates of the speeds and efforts of the drives at a closed state, by the equations of motion without the dependents. The nodes are swept and loaded.
+    /// Rates of the speeds and efforts of the drives at a closed state, from the equations of motion in independent columns. The nodes must
+    /// be swept and loaded.
     #[inline(always)]
     pub fn solve_loops(&mut self, udot: &mut [Row]) {
         let Self { form, at: nodes, shapes, closing: x, rates, .. } = self;
@@ -350,7 +352,7 @@ impl Kernel {
                 up = form.nodes[up].parent;
             }
         }
-        // Dependents follow: T = -J_D^-1 J_I.
+        // Rates of the dependents: T = -J_D^-1 J_I.
         for (f, &column) in loops.independent.iter().enumerate() {
             let out = &mut x.follow[f * m..(f + 1) * m];
             for r in 0..m {
@@ -361,7 +363,7 @@ impl Kernel {
             }
             Closing::solve(&x.factor, &x.diagonal, &x.beta, m, out);
         }
-        // Efforts at the rates of the dependents alone.
+        // Efforts for the rates of the dependents alone.
         for c in 0..n {
             for (d, &column) in loops.dependent.iter().enumerate() {
                 let (e, own) = (&x.mass[c * n + column], &x.own[d]);
@@ -373,7 +375,7 @@ impl Kernel {
         }
         let wide = free + 1;
         for (f, &cf) in loops.independent.iter().enumerate() {
-            // The row of mass of this motion: M_f. + T_f^T M_D.
+            // Row of the reduced mass matrix: M_f. + T_f^T M_D.
             for (g, &cg) in loops.independent.iter().enumerate().take(f + 1) {
                 let mut sum = x.mass[cf * n + cg];
                 for (d, &cd) in loops.dependent.iter().enumerate() {
@@ -417,7 +419,7 @@ impl Kernel {
         for c in &loops.prescribed {
             udot[*c] = ZERO;
         }
-        // What the loops do to the dependents, and with it to the drives.
+        // Constraint efforts of the loops on the dependents, and through them on the drives.
         if !loops.prescribed.is_empty() {
             let lacks = |c: usize, efforts: &[Row], mass: &[Row], own: &[Row]| {
                 let mut sum = efforts[c];
@@ -441,7 +443,7 @@ impl Kernel {
             for (d, &cd) in loops.dependent.iter().enumerate() {
                 x.lambda[d] = lacks(cd, &x.effort, &x.mass, &x.own);
             }
-            // J_D^T lambda: the triangle from the front, then the reflections backwards.
+            // J_D^T lambda: the triangle by forward substitution, then the reflections in reverse order.
             for c in 0..m {
                 let (before, here) = x.lambda.split_at_mut(c);
                 for (r, l) in before.iter().enumerate() {
@@ -477,7 +479,8 @@ impl Kernel {
     }
 }
 
-/// Solves a symmetric system whose lower half and right-hand side stand in rows of its size and one more; the solution takes the place of the right-hand side.
+/// Solves a symmetric system; the lower half and the right-hand side are stored in rows of length `n + 1`. The solution replaces the
+/// right-hand side.
 #[inline(always)]
 fn cholesky(a: &mut [Row], n: usize) {
     let w = n + 1;

@@ -1,7 +1,7 @@
-//! Joints that could be replaced to remove the redundancy, found by trial.
+//! Joint replacements that remove the redundancy, found by trial.
 //!
-//! An exchange frees directions that the loop holds anyway. It is right when the rank of all constraints stays the same
-//! at every pose that was examined: then the mechanism moves as before, with correspondingly fewer rows.
+//! An exchange frees directions that the loop constrains anyway. It is valid if the rank of all constraints is unchanged at every pose
+//! examined: then the mechanism moves as before, with fewer rows.
 
 use super::stress::Explained;
 use fourbar::analysis::rank::{TOLERANCE, dense_jacobian};
@@ -13,17 +13,17 @@ use fourbar::state::Pose;
 use nalgebra::Matrix3;
 use serde::Serialize;
 
-/// Exchanges that are tried for one set.
+/// Maximum number of exchanges tried for one set.
 const TRIES: usize = 600;
 
-/// A joint of another type.
+/// Replacement of a joint by another type.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Exchange {
     /// The joint.
     pub joint: String,
-    /// Its type now.
+    /// Its present type.
     pub from: &'static str,
-    /// The type instead, or `none` where it can be omitted.
+    /// The replacement type, or `none` if the joint can be omitted.
     pub to: &'static str,
 }
 
@@ -32,25 +32,25 @@ pub struct Exchange {
 pub struct Cure {
     /// Members of the set.
     pub of: Vec<String>,
-    /// What to exchange.
+    /// The exchanges.
     pub exchange: Vec<Exchange>,
-    /// Rows too many that are gone with it.
+    /// Number of surplus rows removed.
     pub removes: usize,
-    /// Poses at which the rank was compared.
+    /// Number of poses at which the rank was compared.
     pub poses: usize,
 }
 
-/// The tuple `(member, entry of its list)` of each exchange, with rows lost and price.
+/// Pairs `(member, index in its list of looser types)` of all exchanges, with the rows removed and the price.
 type Choice = (Vec<(usize, usize)>, usize, usize);
 
-/// A mechanism from which redundant sets are removed one after the other.
+/// A mechanism from which redundant sets are removed one by one.
 pub struct Workshop {
     model: Model,
-    /// Joints that must keep their coordinates because something else reads them.
+    /// Joints whose coordinates must remain because other elements use them.
     bound: Vec<bool>,
-    /// Redundant sets that a joint belongs to.
+    /// Number of redundant sets to which each joint belongs.
     shared: Vec<usize>,
-    /// Joints that were omitted, by place.
+    /// Whether each joint was omitted.
     gone: Vec<bool>,
 }
 
@@ -75,7 +75,7 @@ impl Workshop {
     fn constraints(&self, model: &Model) -> ConstraintSet {
         let mut list = model.constraints(false);
         let mut k = 0;
-        // Joints come first, in their own order.
+        // Joints come first, in order.
         list.retain(|_| {
             k += 1;
             !self.gone.get(k - 1).copied().unwrap_or(false)
@@ -89,17 +89,17 @@ impl Workshop {
         poses.iter().map(|q| fourbar_math::dense::rank(&dense_jacobian(model, &set, q), TOLERANCE).rank).collect()
     }
 
-    /// Rows too many that are left at a pose.
+    /// Number of surplus rows that remain at a pose.
     pub fn left(&self, q: &[Pose]) -> usize {
         self.constraints(&self.model).rows() - self.ranks(&self.model, &[q])[0]
     }
 
-    /// Finds and makes the exchange that removes a set; `None` if the few that are usual do not.
+    /// Finds and applies the exchange that removes a set; `None` if none of the usual ones does.
     pub fn cure(&mut self, set: &Explained, poses: &[&[Pose]]) -> Option<Cure> {
         let members: Vec<usize> =
             set.names.iter().filter_map(|n| self.model.joints.iter().position(|j| j.name == *n)).filter(|&k| !self.gone[k]).collect();
         let all = self.model.constraints(false);
-        // Earlier exchanges may have removed this set too, or a part of it.
+        // Earlier exchanges may have removed this set, or part of it.
         let named: Vec<usize> = set.names.iter().filter_map(|n| all.iter().position(|c| c.name == *n)).collect();
         let named: Vec<usize> = named.into_iter().filter(|&k| !self.gone.get(k).copied().unwrap_or(false)).collect();
         let times = poses.iter().map(|q| excess(&all, &named, q, self.model.length)).min()?.min(set.times_always);
@@ -109,7 +109,7 @@ impl Workshop {
         let before = self.ranks(&self.model, poses);
         for choice in self.choices(&members, times).into_iter().take(TRIES) {
             let (changed, gone) = self.changed(&members, &choice);
-            // The set alone first, because it is small.
+            // The set alone is tested first, because it is small.
             let list = changed.constraints(false);
             let rest: Vec<usize> = named.iter().copied().filter(|k| !gone.contains(k)).collect();
             if excess(&list, &rest, poses[0], changed.length) > 0 {
@@ -134,7 +134,7 @@ impl Workshop {
         None
     }
 
-    /// Ways to lose exactly `times` rows by exchanging up to three members, usual ones first.
+    /// Ways to remove exactly `times` rows by exchanging up to three members, usual ones first.
     fn choices(&self, members: &[usize], times: usize) -> Vec<Choice> {
         let mut list: Vec<Choice> = Vec::new();
         let mut grow: Vec<Choice> = vec![(Vec::new(), 0, 0)];
@@ -144,7 +144,7 @@ impl Workshop {
                 let first = chosen.last().map_or(0, |(m, _)| m + 1);
                 for m in first..members.len() {
                     let kind = &self.model.joints[members[m]].kind;
-                    // A joint of several sets is better left alone.
+                    // Joints that belong to several sets are avoided.
                     let shared = 3 * self.shared[members[m]].saturating_sub(1);
                     for (entry, Looser { to, rows, price: extra, .. }) in kind.looser().iter().enumerate() {
                         let reads = |k: &JointKind| (k.has_angle(), k.has_distance());

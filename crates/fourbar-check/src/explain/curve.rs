@@ -1,7 +1,7 @@
-//! A motion followed pose by pose: a step along the free direction, then back onto the constraints.
+//! Following a motion pose by pose: a step along the free direction, then a projection back onto the constraints.
 //!
-//! The direction is the last one projected onto the null space of the constraints, so the curve goes straight through
-//! dead points and through crossings of branches. Lengths along it: the largest translation of a body, or turn times L.
+//! The direction is the previous one projected onto the null space of the constraints, so that the curve passes straight through dead
+//! points and crossings of branches. Lengths along it: the largest translation of a body, or rotation times L.
 
 use fourbar::analysis::assembly::flipped_joint;
 use fourbar::analysis::independent::distance;
@@ -14,13 +14,13 @@ use fourbar::schur::unit_weights;
 use fourbar::state::{Configuration, Pose, Twist};
 use nalgebra::{DMatrix, DVector};
 
-/// Longest step, as a share of the characteristic length.
+/// Largest step, as a share of the characteristic length.
 const LONGEST: f64 = 0.1;
-/// A step shorter than this share of the longest is given up.
+/// Smallest step, as a share of the largest.
 const SHORTEST: f64 = 1e-3;
-/// Above this smallest singular value the sparse factor gives the direction.
+/// Smallest singular value above which the sparse factorisation gives the direction.
 const SPARSE: f64 = 1e-4;
-/// Squares of singular values below this share of the largest belong to the null space.
+/// Squared singular values below this share of the largest belong to the null space.
 const ZERO: f64 = 1e-12;
 
 /// A pose of a motion.
@@ -32,18 +32,18 @@ pub struct Point {
     pub turns: Vec<f64>,
     /// Direction in which the curve continues.
     pub tangent: Vec<Twist>,
-    /// Smallest singular value of the constraints that is not zero everywhere, relative to the largest.
+    /// Smallest singular value of the constraints that is not identically zero, relative to the largest.
     pub sigma: f64,
     /// Length along the curve from its start, signed.
     pub s: f64,
 }
 
-/// How a curve ended.
+/// Reason for the end of a curve.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
-    /// It came back to its start.
+    /// It returned to its start.
     Closed,
-    /// It was long enough.
+    /// It has the maximum number of points.
     Long,
     /// No further pose was found.
     Lost,
@@ -54,17 +54,17 @@ pub struct Curve<'m> {
     model: &'m Model,
     /// Rows that positions must satisfy.
     set: ConstraintSet,
-    /// These and the rows of rolling elements, which directions must satisfy too.
+    /// These rows and those of rolling elements, which directions must satisfy too.
     all: ConstraintSet,
     /// Generic rank of `all`.
     rank: usize,
-    /// Corrections of poses, on `set`, and of directions, on `all`.
+    /// Projectors for corrections of poses, on `set`, and of directions, on `all`.
     on: Projector,
     along: Projector,
 }
 
 impl<'m> Curve<'m> {
-    /// The motion that joints and `held` leave; `rank` is the generic rank of all these rows.
+    /// The motion that joints and `held` allow; `rank` is the generic rank of all these rows.
     pub fn new(model: &'m Model, held: Vec<Constraint>, rank: usize) -> Self {
         let mut list = model.constraints(false);
         list.extend(held);
@@ -75,7 +75,7 @@ impl<'m> Curve<'m> {
         Self { model, set, all, rank, on, along }
     }
 
-    /// The longest step.
+    /// The largest step.
     pub fn step(&self) -> f64 {
         LONGEST * self.model.length
     }
@@ -95,7 +95,7 @@ impl<'m> Curve<'m> {
         Point { q: at.q.clone(), turns: at.turns.clone(), tangent, sigma, s: 0.0 }
     }
 
-    /// The free direction nearest to `wish`, of unit size, and the smallest singular value that counts.
+    /// The free direction nearest to `wish`, of unit size, and the smallest nonzero singular value.
     fn direction(&mut self, q: &[Pose], wish: &[Twist]) -> (Vec<Twist>, f64) {
         let A = dense_jacobian(self.model, &self.all, q);
         // The smaller of the two products has the same singular values.
@@ -112,11 +112,11 @@ impl<'m> Curve<'m> {
         (tangent, sigma)
     }
 
-    /// `wish` without the part that the constraints forbid, by the sparse factor.
+    /// `wish` without the component that violates the constraints, by the sparse factorisation.
     fn projected(&mut self, q: &[Pose], wish: &[Twist]) -> Vec<Twist> {
         let mut v = wish.to_vec();
         self.along.factor(&self.all, q, 1e-12);
-        // Repeated, the shift of the factor does not matter.
+        // Repetition removes the effect of the shift in the factorisation.
         for _ in 0..3 {
             self.along.rates(&self.all, &v);
             self.along.normal_part(&self.all);
@@ -127,7 +127,7 @@ impl<'m> Curve<'m> {
         v
     }
 
-    /// The part of `wish` in the null space by eigenvectors: near singular poses, where the null space is larger.
+    /// The component of `wish` in the null space, by eigenvectors: used near singular poses, where the null space is larger.
     fn spanned(&self, A: &DMatrix<f64>, wish: &[Twist]) -> Vec<Twist> {
         let L = self.model.length;
         let n = A.ncols();
@@ -158,7 +158,7 @@ impl<'m> Curve<'m> {
         tangent
     }
 
-    /// Brings a pose back onto the constraints; gives the size of the change.
+    /// Projects a pose onto the constraints; returns the size of the change.
     fn correct(&mut self, q: &mut [Pose], turns: &[f64]) -> Option<f64> {
         let L = self.model.length;
         let extent = q.iter().fold(L, |s, q| s.max(q.r.amax()));
@@ -172,7 +172,7 @@ impl<'m> Curve<'m> {
             if !worst.is_finite() || worst > extent {
                 return None;
             }
-            // The shift makes redundant rows harmless and hardly slows the iteration.
+            // The shift allows redundant rows and hardly slows the iteration.
             self.on.factor(&self.set, q, 1e-11);
             self.on.normal_part(&self.set);
             for (q, d) in q.iter_mut().zip(&self.on.dq) {
@@ -183,11 +183,11 @@ impl<'m> Curve<'m> {
         None
     }
 
-    /// The point a length `h` ahead of another one.
+    /// The point at a distance `h` from another one.
     pub fn ahead(&mut self, from: &Point, h: f64) -> Option<Point> {
         let mut q: Vec<Pose> = from.q.iter().zip(&from.tangent).map(|(q, t)| q.moved(&t.scaled(h))).collect();
         let correction = self.correct(&mut q, &from.turns)?;
-        // Much more than the curvature explains would be another branch.
+        // A correction much larger than curvature explains would lead to another branch.
         if correction > 0.35 * h.abs() || flipped_joint(self.model, &q).is_some() {
             return None;
         }
@@ -202,7 +202,7 @@ impl<'m> Curve<'m> {
         (turned < 0.6).then_some(Point { q, turns, tangent, sigma, s: from.s + h })
     }
 
-    /// The start met again, seen from a point near it: the same pose, with the turns made on the way.
+    /// The start as reached again from a nearby point: the same pose, with the turns accumulated on the way.
     fn closing(&self, near: &Point, first: &Point) -> Point {
         let rest: Vec<Twist> = near.q.iter().zip(&first.q).map(|(a, b)| a.increment_to(b)).collect();
         let h = inner(self.model, &rest, &near.tangent) / inner(self.model, &near.tangent, &near.tangent);

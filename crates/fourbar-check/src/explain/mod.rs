@@ -1,7 +1,7 @@
-//! What a mechanism is and what its author should know, found by trying: redundant sets and their cure, how far the
-//! joints go, singular poses on the way, other assembly modes, doubtful numbers.
+//! Explanation of a mechanism by numerical trials: redundant sets and their cures, ranges of the joints, singular poses, other assembly
+//! modes, implausible data.
 //!
-//! Everything here is dense or repeated often, so it has limits; omissions are reported with their reason.
+//! All analyses are dense or often repeated and therefore limited in size; omissions are reported with their reason.
 
 pub mod cure;
 pub mod curve;
@@ -27,57 +27,57 @@ use serde::Serialize;
 use stress::{Agreement, Explained};
 use sweep::Sweep;
 
-/// Up to this many freedoms of all bodies motions are swept.
+/// Maximum number of body coordinates for which motions are swept.
 const SWEPT: usize = 132;
-/// Work of all sweeps together, in cubes of the number of freedoms.
+/// Total work of all sweeps, in cubes of the number of body coordinates.
 const SWEEP_WORK: f64 = 2.5e8;
-/// Coordinates that are swept.
+/// Maximum number of swept coordinates.
 const SWEEPS: usize = 8;
-/// Up to this many rows exchanges are tried.
+/// Maximum number of rows for which exchanges are tried.
 const CURED: usize = 160;
-/// Up to this many rows the members of redundant sets are explained.
+/// Maximum number of rows for which the members of redundant sets are explained.
 const EXPLAINED: usize = 1500;
-/// Poses at which permanence is judged.
+/// Number of poses at which permanence of redundancy is tested.
 const POSES: usize = 8;
 
-/// Something that was omitted.
+/// An omitted analysis.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Skipped {
-    /// What.
+    /// The analysis.
     pub what: &'static str,
-    /// Why.
+    /// The reason.
     pub why: String,
 }
 
-/// What is known of a mechanism.
+/// The results for a mechanism.
 #[derive(Clone, Debug)]
 pub struct Explanation {
-    /// Sets of rows by name.
+    /// Redundant sets of rows by name.
     pub redundancy: Redundancy,
-    /// The same, explained, and sets that drives belong to.
+    /// The same sets with explanations, and sets that contain drives.
     pub sets: Vec<Explained>,
-    /// Exchanges that remove sets, and rows that are still too many after them.
+    /// Exchanges that remove sets.
     pub cures: Vec<Cure>,
-    /// Rows too many that no exchange was found for.
+    /// Number of surplus rows for which no exchange was found.
     pub uncured: usize,
     /// Reaction components that are not unique: joint, then `force.x` and so on.
     pub not_unique: Vec<(String, Vec<String>)>,
-    /// The coordinates that fix the pose.
+    /// The coordinates that determine the pose.
     pub coordinates: Vec<Swept>,
-    /// Motions that were followed.
+    /// Motions that were swept.
     pub sweeps: Vec<Sweep>,
-    /// Assembly modes, the drawn one first; empty if they were not searched for.
+    /// Assembly modes, the drawn one first; empty if not searched for.
     pub modes: Vec<Mode>,
-    /// Random starts from which modes were searched for.
+    /// Number of random starts in the search for modes.
     pub starts: usize,
-    /// Doubtful numbers.
+    /// Warnings about implausible data.
     pub doubts: Vec<Diagnostic>,
-    /// What was omitted.
+    /// Omitted analyses.
     pub skipped: Vec<Skipped>,
 }
 
-/// Explains a mechanism. `free` and `driven` are its mobility without and with the drives, at the pose assembly gave or,
-/// where it gave none, as drawn.
+/// Explains a mechanism. `free` and `driven` are its mobility without and with the drives, at the assembled pose or, if assembly failed, as
+/// drawn.
 pub fn explain(
     model: &Model,
     topology: &Topology,
@@ -109,7 +109,7 @@ pub fn explain(
         if rows <= CURED {
             let mut tried: Vec<&[Pose]> = vec![&at.q];
             tried.extend(&poses);
-            // A singular start would hide what the others need.
+            // A singular start would hide surplus rows at the other poses.
             if free.singular_start {
                 tried.remove(0);
             }
@@ -137,7 +137,7 @@ fn sweeps(
     skipped: &mut Vec<Skipped>,
 ) -> Vec<Sweep> {
     let n = free.start.columns;
-    // Without loops and couplings no pose is singular and nothing limits a joint.
+    // Without loops and couplings no pose is singular and the joints are not limited.
     let tree = topology.loops.is_empty() && model.couplings.is_empty() && model.bare.is_empty() && model.rolling.is_empty();
     if tree || free.start.rows == 0 || free.start.mobility() == 0 || list.is_empty() {
         return Vec::new();
@@ -156,7 +156,7 @@ fn sweeps(
     (0..list.len().min(SWEEPS)).filter_map(|k| sweep::sweep(model, at, free, list, k, most)).collect()
 }
 
-/// Other poses of the motion: from the sweeps where there are some, else nearby.
+/// Other poses of the motion: from the sweeps if there are any, otherwise nearby.
 fn sample(model: &Model, at: &Configuration, free: &Mobility, sweeps: &[Sweep]) -> Vec<Vec<Pose>> {
     if free.start.mobility() == 0 {
         return Vec::new();
@@ -176,7 +176,7 @@ fn sample(model: &Model, at: &Configuration, free: &Mobility, sweeps: &[Sweep]) 
     poses
 }
 
-/// Sets that a drive closes: it prescribes what joints and earlier drives prescribe already.
+/// Sets that a drive completes: it prescribes a motion already prescribed by joints and earlier drives.
 fn idle_drives(model: &Model, at: &Configuration, free: &Mobility, driven: Option<&Mobility>) -> Vec<RedundantSet> {
     let Some(driven) = driven else { return Vec::new() };
     if driven.start.rank >= free.start.rank + model.drives.len() {
@@ -208,7 +208,7 @@ fn explained(
     poses: &[&[Pose]],
 ) -> Vec<Explained> {
     let all: Vec<Constraint> = model.constraints(true);
-    // A mechanism that does not close is judged where its rows pull it in the mean.
+    // If assembly failed, the sets are explained at the pose of least squared gaps.
     let q = if open { assembly::pull(model, &all, &vec![false; at.q.len()], &at.q, at).q } else { at.q.clone() };
     let set = ConstraintSet::new(all.clone(), |_| false);
     let (mut Phi, mut nu) = (vec![0.0; set.rows()], vec![0.0; set.rows()]);
@@ -221,12 +221,12 @@ fn explained(
         e.times = 1;
         list.push(e);
     }
-    // What contradicts itself comes first.
+    // Contradictory sets come first.
     list.sort_by_key(|e| e.agreement == Agreement::Consistent);
     list
 }
 
-/// Other assembly modes, and from how many starts they were searched for.
+/// Other assembly modes, and the number of starts of the search.
 fn find_modes(
     model: &Model,
     topology: &Topology,

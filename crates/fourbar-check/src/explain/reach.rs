@@ -1,4 +1,4 @@
-//! Which assembly modes the drawn pose can move into.
+//! The assembly modes that can be reached from the drawn pose.
 
 use super::curve::Point;
 use fourbar::analysis::assembly::modes::Mode;

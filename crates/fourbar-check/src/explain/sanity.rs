@@ -1,6 +1,6 @@
-//! Numbers that are possible but hardly meant: a pin of two kilograms, an inertia in other units, millimetres for metres.
+//! Data that are possible but implausible: a pin of two kilograms, an inertia in other units, millimetres for metres.
 //!
-//! What a body is compared with is its own geometry: its joints, forces, named points and shapes, seen from the centre of mass.
+//! A body is compared with its geometry: its joints, forces, named points and shapes, as seen from the centre of mass.
 
 use fourbar::diagnostic::{Diagnostic, number};
 use fourbar::event::Bounded;
@@ -9,17 +9,17 @@ use fourbar::model::{BodyId, Model};
 use fourbar::spec::Shape;
 use nalgebra::Vector3;
 
-/// Heavier than osmium.
+/// Density above that of osmium, kg/m^3.
 const DENSEST: f64 = 23_000.0;
-/// A frame of thin rods has a hundred-thousandth of this in the ball around it, at most.
+/// Least mean density in the enclosing ball, kg/m^3.
 const THINNEST: f64 = 1e-4;
-/// Radius of gyration against the reach of the body: beyond these the inertia is doubted.
+/// Ratio of radius of gyration to reach of the body: outside these limits the inertia is implausible.
 const WIDE: f64 = 8.0;
 const NARROW: f64 = 1.0 / 40.0;
-/// Share of the characteristic length below which a reach is none.
+/// A reach below this share of the characteristic length is zero.
 const ROUNDING: f64 = 1e-9;
 
-/// How far a body reaches from its centre of mass, and the volume of its shapes where it has some that fill space.
+/// Reach of each body from its centre of mass, and the volume of its solid shapes.
 fn reaches(model: &Model) -> Vec<(f64, f64)> {
     let mut list = vec![(0.0_f64, 0.0_f64); model.bodies.len()];
     let mut touch = |b: BodyId, s: &Vector3<f64>| list[b.index()].0 = list[b.index()].0.max(s.norm());
@@ -45,7 +45,7 @@ fn reaches(model: &Model) -> Vec<(f64, f64)> {
     list
 }
 
-/// Outer points of a shape, how far it goes beyond them, and its volume.
+/// Outermost points of a shape, how far it extends beyond them, and its volume.
 fn extent(shape: &Shape) -> (Vec<Vector3<f64>>, f64, f64) {
     use std::f64::consts::PI;
     let v = |p: &[f64; 3]| Vector3::from(*p);
@@ -69,11 +69,11 @@ fn extent(shape: &Shape) -> (Vec<Vector3<f64>>, f64, f64) {
     }
 }
 
-/// What is doubtful about the numbers of a mechanism.
+/// Warnings about implausible data of a mechanism.
 pub fn sanity(model: &Model) -> Vec<Diagnostic> {
     let mut out = Vec::new();
     for (b, (reach, volume)) in reaches(model).into_iter().enumerate().skip(1) {
-        // Places that are the centre of mass but for rounding give no size.
+        // Positions that coincide with the centre of mass up to rounding give no reach.
         let reach = if reach < ROUNDING * model.length { 0.0 } else { reach };
         let body = &model.bodies[b];
         let J = body.J_bar.symmetric_eigenvalues().max().max(0.0);
@@ -87,10 +87,10 @@ pub fn sanity(model: &Model) -> Vec<Diagnostic> {
     out
 }
 
-/// Forces on one body that follow the motion of that body and of another one, which nothing pushes in return: a cam or a contact made by a
-/// `force` moves the follower for nothing.
+/// Forces on one body that depend on the motions of that body and of another one, on which no reaction acts: a cam or a contact modelled by
+/// a `force` would move the follower without a reaction.
 fn one_sided(model: &Model) -> Vec<Diagnostic> {
-    // Each force on a single body with the bodies that it reads.
+    // Each force on a single body with the bodies that it depends on.
     let on_one = |f: &Force| match f {
         Force::Point(p) => Some(p.on.body.index()),
         Force::Torque(t) => Some(t.body.index()),
@@ -114,7 +114,7 @@ fn one_sided(model: &Model) -> Vec<Diagnostic> {
     out
 }
 
-/// Drives that lead their joint through a rigid limit of it within the study.
+/// Drives that move their joint beyond one of its rigid limits within the study.
 fn passed_limits(model: &Model) -> Vec<Diagnostic> {
     const LOOKS: u32 = 400;
     let mut out = Vec::new();
@@ -139,7 +139,7 @@ fn mass(out: &mut Vec<Diagnostic>, name: &str, mass: f64, radius: f64, reach: f6
     if reach <= 0.0 {
         return;
     }
-    // Drawn shapes are often thinner than the body: only the ball around everything is certain.
+    // Drawn shapes are often thinner than the body: only the enclosing ball is certain.
     let ball = 4.0 / 3.0 * std::f64::consts::PI * radius.powi(3);
     let density = mass / ball.max(volume);
     let (what, help) = if density > DENSEST {

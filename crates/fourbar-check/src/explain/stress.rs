@@ -1,8 +1,8 @@
-//! Redundant sets in mechanical words: which forces and torques their members carry once too often, whether the surplus
-//! rows agree with each other, and whether the surplus is there in every pose.
+//! Redundant sets in mechanical terms: the forces and torques that their members constrain more than once, whether the surplus rows are
+//! consistent, and whether they are redundant in every pose.
 //!
-//! A surplus row is a self-stress: loads of the joints on each other that no body feels. In a single loop it is one wrench
-//! that passes through every joint, so the loop can be described as a whole.
+//! A surplus row is a self-stress: joint loads that balance each other on every body. In a single loop it is one wrench that passes through
+//! every joint, so that the loop can be described as a whole.
 
 use fourbar::analysis::redundancy::{Part, RedundantSet, excess};
 use fourbar::constraint::{Constraint, Owner};
@@ -11,38 +11,38 @@ use fourbar::state::Pose;
 use nalgebra::{DMatrix, Matrix3, Vector3};
 use serde::Serialize;
 
-/// Below this share of the largest a load counts as none.
+/// A load below this share of the largest is zero.
 const NONE: f64 = 1e-6;
 
-/// Whether the surplus rows of a set agree with each other.
+/// Whether the surplus rows of a set are consistent.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case", tag = "is")]
 pub enum Agreement {
-    /// They ask for the same.
+    /// They prescribe the same.
     Consistent,
-    /// They ask for different positions: the gap that remains, metres (angles times the characteristic length).
+    /// They prescribe different positions: the remaining gap, metres (angles times the characteristic length).
     Conflicting {
         /// The gap.
         gap: f64,
     },
-    /// They ask for different velocities, m/s.
+    /// They prescribe different velocities, m/s.
     ConflictingSpeeds {
         /// The difference.
         speed: f64,
     },
 }
 
-/// When a set is redundant.
+/// At which poses a set is redundant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum When {
-    /// At every pose that was examined.
+    /// At every pose examined.
     Always,
     /// At the start and not elsewhere.
     OnlyHere,
-    /// Partly: fewer rows are too many elsewhere.
+    /// Partly: fewer rows are redundant elsewhere.
     MoreHere,
-    /// The mechanism does not move, so there is one pose only.
+    /// The mechanism cannot move: there is only one pose.
     OnePose,
 }
 
@@ -51,7 +51,7 @@ pub enum When {
 pub struct Carried {
     /// The joint.
     pub joint: String,
-    /// In words, at its own place.
+    /// In words, at the position of the joint.
     pub words: Vec<String>,
 }
 
@@ -60,25 +60,25 @@ pub struct Carried {
 pub struct Explained {
     /// Names of the members.
     pub names: Vec<String>,
-    /// Rows too many at the start.
+    /// Number of surplus rows at the start.
     pub times: usize,
-    /// Rows too many at every pose that was examined.
+    /// Number of surplus rows at every pose examined.
     pub times_always: usize,
     /// Whether they form a single loop.
     pub single_loop: bool,
-    /// What is carried too often: for a loop as a whole, else empty.
+    /// Directions constrained more than once: for a single loop as a whole, otherwise empty.
     pub directions: Vec<String>,
-    /// What each joint carries.
+    /// Loads of each joint.
     pub joints: Vec<Carried>,
-    /// Whether the rows agree.
+    /// Whether the rows are consistent.
     pub agreement: Agreement,
-    /// When it is redundant.
+    /// When the set is redundant.
     pub when: When,
 }
 
 /// Explains a set. `poses` are other poses of the motion; `Phi` and `nu` the right-hand sides of `all` at `q`, row by row.
 pub fn explain(model: &Model, all: &[Constraint], set: &RedundantSet, q: &[Pose], poses: &[&[Pose]], Phi: &[f64], nu: &[f64]) -> Explained {
-    // Names of constraints are unique but for contacts of rolling bodies, which have one row and no partner.
+    // Names of constraints are unique except for contacts of rolling bodies, which have one row and no partner.
     let members: Vec<usize> = set.names.iter().filter_map(|n| all.iter().position(|c| c.name == *n)).collect();
     let part = Part::new(all, &members, q, model.length);
     let stresses = part.self_stresses();
@@ -133,7 +133,7 @@ pub fn explain(model: &Model, all: &[Constraint], set: &RedundantSet, q: &[Pose]
     }
 }
 
-/// Self-stresses do no work on what the rows ask for, or the rows contradict each other.
+/// The rows are consistent if self-stresses do no work on their right-hand sides.
 fn agreement(
     model: &Model,
     all: &[Constraint],
@@ -183,25 +183,25 @@ fn words(w: &DMatrix<f64>, place: &Vector3<f64>, L: f64) -> Vec<String> {
     if top == 0.0 {
         return Vec::new();
     }
-    // Directions of the forces, strongest first, and for each the torque that comes with a unit of it.
+    // Directions of the forces, strongest first, and the torque that accompanies a unit of each.
     let (forces, sizes) = span(&w.rows(0, 3).into_owned(), top);
     let mut left = w.clone();
     let mut lines = Vec::new();
     for (d, s) in forces.iter().zip(&sizes) {
-        // The combination of the wrenches whose force is along `d` alone.
+        // The combination of the wrenches with a force along `d` only.
         let c = w.rows(0, 3).tr_mul(d) / *s;
         let combined = w * &c;
         lines.push(Vector3::new(combined[3], combined[4], combined[5]) * (L / *s));
         left -= &combined * c.transpose();
     }
-    // What is left are pure torques.
+    // The remainder consists of pure torques.
     let (turning, _) = span(&left.rows(3, 3).into_owned(), top);
     let mut out = Vec::new();
     match forces.as_slice() {
         [] => {}
         [d] => {
             let d = oriented(*d);
-            // The torque that comes with the force: beyond the pure torques, a shift of its line, and a twist about it.
+            // The torque that accompanies the force: apart from the pure torques, a shift of its line of action, and a twist about it.
             let mut rest = lines[0] * d.dot(&forces[0]).signum();
             for t in &turning {
                 rest -= t * t.dot(&rest);
@@ -227,7 +227,7 @@ fn words(w: &DMatrix<f64>, place: &Vector3<f64>, L: f64) -> Vec<String> {
     out
 }
 
-/// Orthonormal directions that the columns of a 3 x n matrix span, with their sizes, largest first.
+/// Orthonormal directions spanned by the columns of a 3 x n matrix, with their magnitudes, largest first.
 fn span(w: &DMatrix<f64>, top: f64) -> (Vec<Vector3<f64>>, Vec<f64>) {
     let P = Matrix3::from_iterator((w * w.transpose()).iter().copied()).symmetric_eigen();
     let mut order = [0, 1, 2];
@@ -236,7 +236,7 @@ fn span(w: &DMatrix<f64>, top: f64) -> (Vec<Vector3<f64>>, Vec<f64>) {
     kept.filter(|(_, s)| *s > NONE * top).unzip()
 }
 
-/// The sign in which the first component that counts is positive.
+/// The direction with the sign that makes its first nonzero component positive.
 fn oriented(d: Vector3<f64>) -> Vector3<f64> {
     let first = d.iter().copied().find(|x| x.abs() > 1e-6).unwrap_or(1.0);
     d * first.signum()

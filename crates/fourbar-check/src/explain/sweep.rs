@@ -1,8 +1,8 @@
-//! What lies along a motion: how far every joint goes, dead points of the drives, crossings of branches.
+//! Results along a motion: ranges of all joints, dead points of the drives, crossings of branches.
 //!
-//! Every driven coordinate is swept with the other ones held; where no drive is left, coordinates that describe the free
-//! motions are swept instead. A dead point is where the swept coordinate stops though the mechanism can move: with its
-//! drive the constraints lose rank. A bifurcation is where the constraints lose rank alone.
+//! Every driven coordinate is swept with the other ones held; without drives, coordinates that describe the free motions are swept instead.
+//! At a dead point the swept coordinate cannot change although the mechanism can move: together with its drive the constraints lose rank.
+//! At a bifurcation the constraints alone lose rank.
 
 use super::curve::{Curve, End, Point};
 use fourbar::analysis::independent::{Named, Swept, distance, held_rows};
@@ -14,10 +14,10 @@ use fourbar::state::{Configuration, Pose};
 use serde::Serialize;
 use std::f64::consts::PI;
 
-/// A singular value below this share of the usual one counts as zero at a pose that was searched for.
+/// Share of the usual singular value below which one counts as zero at a located pose.
 const VANISHED: f64 = 1e-4;
 
-/// How far a joint coordinate goes.
+/// Range of a joint coordinate.
 #[derive(Clone, Debug, Serialize)]
 pub struct Range {
     /// The joint.
@@ -28,11 +28,11 @@ pub struct Range {
     pub from: f64,
     /// Largest value.
     pub to: f64,
-    /// Whether it goes right round and closes.
+    /// Whether it makes a full turn and closes.
     pub full_turn: bool,
 }
 
-/// What is singular about a pose.
+/// Type of a singular pose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
@@ -45,17 +45,17 @@ pub enum Kind {
 /// A singular pose.
 #[derive(Clone, Debug)]
 pub struct Event {
-    /// What it is.
+    /// Its type.
     pub kind: Kind,
     /// Value of the swept coordinate.
     pub value: f64,
-    /// How far it is from the start in the swept coordinate, along the motion.
+    /// Distance from the start in the swept coordinate, along the motion.
     pub away: f64,
-    /// Length of the motion from the start, metres.
+    /// Length of the path from the start, metres.
     pub path: f64,
     /// Joints and drives whose rows depend on each other there.
     pub names: Vec<String>,
-    /// Free motions of the joints alone at this pose.
+    /// Degrees of freedom of the joints alone at this pose.
     pub mobility: usize,
     /// The pose.
     pub q: Vec<Pose>,
@@ -63,7 +63,7 @@ pub struct Event {
     pub turns: Vec<f64>,
 }
 
-/// A sweep and the singular poses found.
+/// A sweep and its singular poses.
 #[derive(Clone, Debug)]
 pub struct Sweep {
     /// The coordinate.
@@ -72,15 +72,15 @@ pub struct Sweep {
     pub held: Vec<Named>,
     /// Value at the start.
     pub start: f64,
-    /// Whether the motion came back to its start; else it was followed in both directions.
+    /// Whether the motion returned to its start; otherwise it was followed in both directions.
     pub closed: bool,
     /// Whether a direction ended because no further pose was found.
     pub lost: bool,
-    /// How far every joint goes.
+    /// Ranges of all joints.
     pub ranges: Vec<Range>,
     /// Singular poses, nearest first.
     pub events: Vec<Event>,
-    /// The smallest singular value that counts: at the start, and the smallest on the way with the coordinate's value there.
+    /// The smallest nonzero singular value: at the start, and its minimum along the motion with the value of the coordinate there.
     pub sigma: (f64, f64, f64),
     /// The poses, in order along the motion.
     pub points: Vec<Point>,
@@ -93,7 +93,7 @@ pub fn sweep(model: &Model, at: &Configuration, free: &Mobility, list: &[Swept],
     let held = held_rows(model, others.iter().copied(), at);
     let rank = free.generic.rank + held.len();
     let mut curve = Curve::new(model, held, rank);
-    // From a singular start no direction is certain: begin beside it.
+    // The direction is not unique at a singular start: begin beside it.
     let beside = if free.singular_start {
         let q = rank::wander(model, at, &free.start.motions, &mut Random(0x51de_51de_51de_51de), false)?;
         Configuration { q, ..at.clone() }
@@ -118,7 +118,7 @@ pub fn sweep(model: &Model, at: &Configuration, free: &Mobility, list: &[Swept],
     let start = value(&first);
     let mut events = find(model, &mut curve, swept, &points, &first);
     if closed {
-        // The way back may be shorter.
+        // The reverse path may be shorter.
         let last = &points[points.len() - 1];
         let round = if swept.named.what == "angle" { 2.0 * PI * ((value(last) - start) / (2.0 * PI)).round() } else { 0.0 };
         for e in events.iter_mut().filter(|e| e.path > 0.5 * last.s) {
@@ -132,11 +132,11 @@ pub fn sweep(model: &Model, at: &Configuration, free: &Mobility, list: &[Swept],
         let names = dependent(model, &at.q, &first.q);
         let (q, turns) = (at.q.clone(), at.turns.clone());
         events.push(Event { kind: Kind::Bifurcation, value: start, away: 0.0, path: 0.0, names, mobility, q, turns });
-        // The sweep meets the start itself again.
+        // The sweep reaches the start itself again.
         let near = |e: &Event| e.path != 0.0 && distance(model, &e.q, &at.q) < 1e-3 * model.length;
         events.retain(|e| !near(e));
     }
-    // Nearest first, forwards before backwards where both are equally far.
+    // Nearest first, forwards before backwards at equal distance.
     let far = |e: &Event| (1e2 * e.path.abs() / model.length).round();
     events.sort_by(|a, b| far(a).total_cmp(&far(b)).then(b.path.total_cmp(&a.path)));
     let weakest = points.iter().min_by(|a, b| a.sigma.total_cmp(&b.sigma))?;
@@ -146,7 +146,7 @@ pub fn sweep(model: &Model, at: &Configuration, free: &Mobility, list: &[Swept],
     Some(Sweep { coordinate: swept.named.clone(), held, start, closed, lost, ranges, events, sigma, points })
 }
 
-/// How far every joint coordinate goes along the points; extremes between points by the cubic through values and rates.
+/// Ranges of all joint coordinates along the points; extrema between points by cubic interpolation of values and rates.
 fn ranges(model: &Model, points: &[Point], closed: bool) -> Vec<Range> {
     let mut list = Vec::new();
     for j in &model.joints {
@@ -175,12 +175,12 @@ fn ranges(model: &Model, points: &[Point], closed: bool) -> Vec<Range> {
     list
 }
 
-/// The extreme value of the cubic with given values and slopes at both ends of an interval, slopes of opposite sign.
+/// The extreme value of the cubic with given values and slopes of opposite sign at both ends of an interval.
 fn extreme(y: [f64; 2], slope: [f64; 2], h: f64) -> f64 {
     let (d0, d1, rise) = (slope[0] * h, slope[1] * h, y[1] - y[0]);
     // Derivative: d0 + 2 (3 rise - 2 d0 - d1) x + 3 (d0 + d1 - 2 rise) x^2.
     let (b, c) = (3.0 * rise - 2.0 * d0 - d1, d0 + d1 - 2.0 * rise);
-    // The form of the root that does not cancel; it lies in (0, 1) because the ends have opposite signs.
+    // The form of the root without cancellation; it lies in (0, 1) because the slopes have opposite signs.
     let root = (b * b - 3.0 * c * d0).max(0.0).sqrt();
     let x = -d0 / (b + if d0 < 0.0 { root } else { -root });
     let x = if (0.0..=1.0).contains(&x) { x } else { 0.5 };
@@ -219,7 +219,7 @@ fn find(model: &Model, curve: &mut Curve<'_>, swept: &Swept, points: &[Point], f
     };
     for k in 0..points.len().saturating_sub(1) {
         let (a, b) = (&points[k], &points[k + 1]);
-        // The swept coordinate turns back.
+        // The swept coordinate reverses.
         if swept.named.drive.is_some() && rate(swept, a) * rate(swept, b) < 0.0 {
             add(Kind::DeadPoint, &root(curve, a, b, |p| rate(swept, p)), a);
         }
@@ -234,7 +234,7 @@ fn find(model: &Model, curve: &mut Curve<'_>, swept: &Swept, points: &[Point], f
             add(kind, &p, a);
         }
     }
-    // Where branches cross the swept coordinate may turn back in the same place: that is one pose.
+    // At a crossing of branches the swept coordinate may reverse too: that is one pose.
     let crossings: Vec<Event> = events.iter().filter(|e| e.kind == Kind::Bifurcation).cloned().collect();
     let near = |e: &Event, c: &Event| distance(model, &e.q, &c.q) < 2.0 * curve.step();
     events.retain(|e| e.kind == Kind::Bifurcation || !crossings.iter().any(|c| near(e, c)));
@@ -252,7 +252,7 @@ fn singular_values(model: &Model, q: &[Pose]) -> Vec<f64> {
     s
 }
 
-/// Whether the joints alone lose rank against a regular pose.
+/// Whether the joints alone lose rank compared with a regular pose.
 fn vanished(model: &Model, q: &[Pose], regular: &Point, usual: f64) -> bool {
     let kept = |q: &[Pose]| {
         let s = singular_values(model, q);
@@ -262,7 +262,7 @@ fn vanished(model: &Model, q: &[Pose], regular: &Point, usual: f64) -> bool {
     kept(q) < kept(&regular.q)
 }
 
-/// Names of the elements whose rows become dependent at `q` though they are not at `regular`.
+/// Names of the elements whose rows become dependent at `q` but are independent at `regular`.
 fn dependent(model: &Model, q: &[Pose], regular: &[Pose]) -> Vec<String> {
     let mut list = model.constraints(false);
     list.extend(model.velocity_constraints());
@@ -280,8 +280,8 @@ fn dependent(model: &Model, q: &[Pose], regular: &[Pose]) -> Vec<String> {
     names
 }
 
-/// The point between two where a quantity is zero, by the Illinois rule. Where the curve is too sharp to be followed
-/// between them, the end that is nearer to zero.
+/// The zero of a quantity between two points, by the Illinois rule. If the curve is too sharply bent to be followed between them, the end
+/// nearer to the zero.
 fn root(curve: &mut Curve<'_>, a: &Point, b: &Point, f: impl Fn(&Point) -> f64) -> Point {
     let (mut low, mut high) = (0.0, b.s - a.s);
     let (mut f_low, mut f_high) = (f(a), f(b));
@@ -305,7 +305,7 @@ fn root(curve: &mut Curve<'_>, a: &Point, b: &Point, f: impl Fn(&Point) -> f64) 
     best
 }
 
-/// The point between three where the singular value is least, if it falls below `zero`. Golden section.
+/// The point among three where the singular value has its minimum, if that is below `zero`. Golden section.
 fn lowest(curve: &mut Curve<'_>, [a, b, c]: [&Point; 3], zero: f64) -> Option<Point> {
     const SHARE: f64 = 0.618_033_988_749_894_9;
     let middle = b.s - a.s;
@@ -332,7 +332,7 @@ fn lowest(curve: &mut Curve<'_>, [a, b, c]: [&Point; 3], zero: f64) -> Option<Po
             x2 = low + SHARE * (high - low);
             (s2, least) = at(x2);
         }
-        // A smooth minimum settles long before a vanishing one.
+        // A smooth minimum converges long before a vanishing one.
         if k == 14 && least > 40.0 * zero + 0.02 * a.sigma {
             return None;
         }

@@ -97,7 +97,7 @@ fn sweep(model: &Model, s: &Sweep) -> Value {
     })
 }
 
-/// The singular pose with the shortest way to it.
+/// The singular pose with the shortest path to it.
 fn nearest(model: &Model, sweeps: &[Sweep]) -> Value {
     let all = sweeps.iter().flat_map(|s| s.events.iter().map(move |e| (s, e)));
     let Some((s, e)) = all.min_by(|a, b| a.1.path.abs().total_cmp(&b.1.path.abs())) else { return Value::Null };

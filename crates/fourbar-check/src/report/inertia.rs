@@ -48,7 +48,7 @@ fn principal(body: &Body) -> Principal {
 /// A sentence on the mass properties of a body.
 pub fn sentence(body: &Body) -> String {
     let triple = |v: &Vector3<f64>| {
-        // What is left of a zero beside the other components is rounding.
+        // Components that are zero up to rounding, relative to the others.
         let shown = |x: f64| number(if x.abs() < 1e-9 * v.amax() { 0.0 } else { x });
         format!("({}, {}, {})", shown(v.x), shown(v.y), shown(v.z))
     };

@@ -1,4 +1,4 @@
-//! The report of `check`: all findings, as text for people and as one object for programs.
+//! The report of `check`: all findings, as text and as one JSON object.
 
 mod fields;
 mod inertia;
@@ -16,16 +16,16 @@ use fourbar::model::Model;
 use fourbar::state::Configuration;
 use fourbar::topology::{Groups, Topology};
 
-/// Everything that `check` finds out.
+/// All findings of `check`.
 #[derive(Clone, Debug)]
 pub struct Findings {
-    /// How bodies and joints hang together.
+    /// Connections of bodies and joints.
     pub topology: Topology,
-    /// The consistent start, or the reason why there is none.
+    /// The consistent start, or the reason for its absence.
     pub assembled: Result<Assembled, Diagnostic>,
     /// Mobility without the drives.
     pub free: Mobility,
-    /// With the drives; only where there are drives.
+    /// Mobility with the drives, if there are any.
     pub driven: Option<Mobility>,
     /// Free motions without the drives.
     pub motions: Vec<FreeMotion>,
@@ -33,17 +33,17 @@ pub struct Findings {
     pub still_free: Vec<FreeMotion>,
     /// Redundant sets, cures, ranges, singular poses, assembly modes.
     pub explanation: Explanation,
-    /// What is doubtful.
+    /// Warnings.
     pub warnings: Vec<Diagnostic>,
 }
 
-/// Looks at a mechanism from all sides.
+/// Performs all analyses of a mechanism.
 ///
 /// `warnings` are those of its file, which come first.
 pub fn examine(model: &Model, warnings: &[Diagnostic]) -> Findings {
     let topology = Topology::new(model);
     let assembled = assembly::assemble(model);
-    // A mechanism that cannot close is still described, at the pose it is drawn in.
+    // A mechanism that cannot be assembled is still described, at the drawn pose.
     let drawn = Configuration::start(model);
     let start = assembled.as_ref().map_or(&drawn, |a| &a.configuration);
     let free = rank::mobility(model, start, false);
@@ -73,9 +73,9 @@ fn depth(topology: &Topology) -> usize {
     depth.into_iter().max().unwrap_or(0)
 }
 
-/// Groups of bodies that neither joints nor other constraints hold to the ground.
+/// Groups of bodies without any constraint to the ground.
 fn floating(model: &Model, topology: &Topology) -> Vec<Vec<String>> {
-    // Bare constraints, couplings and contacts join what the joints leave apart.
+    // Bare constraints, couplings and contacts connect bodies that joints do not.
     let mut joined = Groups::new(model.bodies.len());
     for component in &topology.components {
         component.windows(2).for_each(|pair| {
@@ -94,9 +94,9 @@ fn floating(model: &Model, topology: &Topology) -> Vec<Vec<String>> {
     groups.into_iter().skip(1).filter(|g| !g.is_empty()).collect()
 }
 
-/// Bare constraints whose value changes in time.
+/// Time-dependent bare constraints.
 fn in_time(model: &Model) -> Vec<&str> {
-    // A constant has no derivatives at any time; two odd times do not meet zeros of both.
+    // A constant has no derivatives at any time; two irregular times do not both hit zeros.
     let changes = |f: &fourbar::time::TimeFunction| [0.1234567, 0.7654321].iter().any(|t| f.at(*t)[1..].iter().any(|x| *x != 0.0));
     model.bare.iter().filter(|b| changes(&b.value)).map(|b| b.name.as_str()).collect()
 }

@@ -1,4 +1,4 @@
-//! Text description of a motion: which bodies make full turns, which swing, which follow.
+//! Text description of a motion: which bodies make full turns, which swing, which depend on others.
 
 use super::Findings;
 use super::words::spoken;
@@ -8,7 +8,7 @@ use fourbar::analysis::assembly::modes::quantity;
 use fourbar::model::{BodyId, Model};
 use fourbar::study::count;
 
-/// Sentences about the motion, `most` parts in each.
+/// Sentences about the motion, with at most `most` parts each.
 pub fn lines(model: &Model, f: &Findings, most: usize) -> Vec<String> {
     let e = &f.explanation;
     match e.sweeps.as_slice() {
@@ -38,7 +38,7 @@ fn extent(s: &Sweep, r: &Range) -> String {
     format!("{least}{}", quantity(r.what, r.to - r.from))
 }
 
-/// The only motion of a mechanism: bodies on the ground first, the others follow.
+/// A single motion: bodies on the ground first, the others after them.
 fn whole(model: &Model, s: &Sweep, most: usize) -> String {
     let mut summary: Vec<BodyId> = Vec::new();
     let mut parts: Vec<(usize, String)> = Vec::new();
@@ -53,7 +53,7 @@ fn whole(model: &Model, s: &Sweep, most: usize) -> String {
                 "angle" => (1, format!("`{name}` swings {} about `{}`", extent(s, r), j.name)),
                 _ => (1, format!("`{name}` slides {} along `{}`", extent(s, r), j.name)),
             };
-            // The driven one comes first.
+            // The driven joint comes first.
             let rank = if j.name == s.coordinate.joint { 0 } else { rank };
             parts.push((rank, text));
             summary.push(body);

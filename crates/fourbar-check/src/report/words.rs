@@ -11,7 +11,7 @@ use fourbar::diagnostic::number;
 use fourbar::model::Model;
 use fourbar::study::{FORMULATIONS, Study, count};
 
-/// Entries of a list that are shown before the rest is only counted, unless everything is requested.
+/// Number of list entries shown before the rest is only counted, unless everything is requested.
 const FEW: usize = 4;
 
 /// Facts under their labels; an empty label continues the one above.
@@ -37,7 +37,7 @@ pub fn words(model: &Model, f: &Findings, all: bool) -> String {
     lines.text
 }
 
-/// What follows the headline; everything, or what matters most.
+/// The facts after the headline; all of them, or the most important.
 pub fn facts(model: &Model, f: &Findings, all: bool) -> Facts {
     let mut facts = Facts::default();
     let most = if all { usize::MAX } else { FEW };
@@ -70,12 +70,12 @@ pub fn facts(model: &Model, f: &Findings, all: bool) -> Facts {
     facts
 }
 
-/// So many degrees of freedom.
+/// A number of degrees of freedom in words.
 fn degrees(n: usize) -> String {
     format!("{} of freedom", count(n, "degree"))
 }
 
-/// One sentence that answers the question.
+/// One sentence with the main result.
 pub fn headline(model: &Model, f: &Findings) -> String {
     if f.assembled.is_err() {
         return "It cannot be assembled.".into();
@@ -116,7 +116,7 @@ pub fn headline(model: &Model, f: &Findings) -> String {
     text
 }
 
-/// Sets that contradict themselves.
+/// Contradictory sets.
 fn conflicts(facts: &mut Facts, f: &Findings) {
     for s in &f.explanation.sets {
         let what = match s.agreement {
@@ -175,7 +175,7 @@ fn moves(facts: &mut Facts, model: &Model, f: &Findings, most: usize) {
             facts.add("drives", &format!("{some} what joints or other drives already prescribe at the start"));
         }
         if d.generic.mobility() > 0 && !f.still_free.is_empty() {
-            // In the coordinates of the motions above, if these describe it completely.
+            // In the coordinates of the motions above, if these describe the pose completely.
             let undriven = f.explanation.coordinates.iter().map(|c| &c.named).filter(|c| c.drive.is_none());
             let own: Vec<FreeMotion> = undriven.map(|c| FreeMotion { name: c.joint.clone(), what: c.what }).collect();
             let free = if own.len() == d.generic.mobility() { &own } else { &f.still_free };
@@ -203,7 +203,7 @@ fn mobility(facts: &mut Facts, model: &Model, f: &Findings) {
         n => facts.add("", &format!("{n} of them turn point masses about themselves, have no effect and are not counted as freedoms")),
     }
     let planar = match f.topology.planar {
-        // Joints of planar mechanisms have two rows in the plane each, but for welds.
+        // Joints of planar mechanisms have two rows in the plane each, except welds.
         Some(_) => format!(", {} in its plane", planar_count(model)),
         None => String::new(),
     };
@@ -223,7 +223,7 @@ fn planar_count(model: &Model) -> i64 {
 /// Free motions as joint coordinates and bodies.
 pub fn spoken(motions: &[FreeMotion]) -> String {
     const SHOWN: usize = 10;
-    // The six freedoms of a body without joints are one sentence.
+    // The six degrees of freedom of a body without joints make one sentence.
     let mut parts: Vec<(String, usize)> = Vec::new();
     for m in motions {
         let text = match m.what {
@@ -346,7 +346,7 @@ fn reactions(facts: &mut Facts, f: &Findings, most: usize) {
     }
 }
 
-/// Components of a reaction; a force or torque of which none is unique is named as a whole.
+/// Components of a reaction; a force or torque without unique components is named as a whole.
 fn brief(components: &[String]) -> String {
     let mut parts: Vec<String> = Vec::new();
     for what in ["force", "torque"] {
@@ -356,7 +356,7 @@ fn brief(components: &[String]) -> String {
     parts.join(", ")
 }
 
-/// Singular poses: all of a single sweep, the nearest of each of several; sweeps without any in a line.
+/// Singular poses: all of a single sweep, the nearest of each of several sweeps; sweeps without any in one line.
 fn singular(facts: &mut Facts, model: &Model, f: &Findings, most: usize) {
     let sweeps = &f.explanation.sweeps;
     let mut lines: Vec<(f64, String)> = Vec::new();
@@ -369,7 +369,7 @@ fn singular(facts: &mut Facts, model: &Model, f: &Findings, most: usize) {
         for (k, e) in s.events.iter().take(each).enumerate() {
             let rest = s.events.len().saturating_sub(each);
             let more = if k + 1 == each && rest > 0 { format!("; {rest} more farther away") } else { String::new() };
-            // Equally far ones keep the order of the sweeps, whichever way rounding leans.
+            // Equally distant ones keep the order of the sweeps, independent of rounding.
             lines.push(((1e2 * e.path.abs() / model.length).round(), event(s, e) + &more));
         }
     }
@@ -392,7 +392,7 @@ fn singular(facts: &mut Facts, model: &Model, f: &Findings, most: usize) {
     }
 }
 
-/// A sweep without singular poses, and where it comes nearest to one.
+/// A sweep without singular poses, and where it is closest to one.
 fn regular(s: &Sweep) -> String {
     let c = &s.coordinate;
     let dead = if c.drive.is_some() { "no dead point and no branching" } else { "no branching" };
@@ -458,7 +458,7 @@ fn modes(facts: &mut Facts, model: &Model, f: &Findings, most: usize) {
     }
 }
 
-/// How the modes after the drawn one differ from it, `most` of them.
+/// Differences of the other modes from the drawn one, at most `most` of them.
 pub fn mode_lines(model: &Model, f: &Findings, most: usize) -> Vec<String> {
     let e = &f.explanation;
     let crossing = e.sweeps.iter().any(|s| s.events.iter().any(|e| e.kind == Kind::Bifurcation));
@@ -543,8 +543,7 @@ fn kinds(model: &Model) -> String {
     if list.is_empty() { "no joints".into() } else { format!("{} ({list})", count(model.joints.len(), "joint")) }
 }
 
-/// How far every joint goes, sweep by sweep.
-/// Limits, events, and what friction does at rest.
+/// Limits, events, and warnings about smoothed friction.
 fn switches(facts: &mut Facts, model: &Model) {
     for (k, l) in model.limits.iter().take(FEW).enumerate() {
         let side = if l.side > 0.0 { "not below" } else { "not above" };

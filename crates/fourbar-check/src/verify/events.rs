@@ -1,4 +1,4 @@
-//! Mechanisms with events: runs that are compared away from them, and whether all formulations met the same ones.
+//! Mechanisms with events: runs are compared at times away from events, and the events of all formulations with each other.
 
 use super::{Member, Ran, Verdict, Word, impatient};
 use fourbar::analysis::assembly::Assembled;
@@ -13,9 +13,9 @@ use fourbar::study::Study;
 use std::sync::Arc;
 use std::time::{Duration, Instant as Clock};
 
-/// Output times this near to an event, in shares of the study, are compared as they are before it.
+/// Output times within this share of the study from an event are compared in the state before it.
 const NEAR: f64 = 1e-6;
-/// Impacts slower than this share of the fastest motion depend on rounding: with slightly more or less speed there would be none.
+/// Impacts slower than this share of the fastest motion depend on rounding: at a slightly different speed there would be no impact.
 const GRAZING: f64 = 1e-3;
 
 /// One run at the output times.
@@ -85,11 +85,11 @@ pub(super) fn until_the_end(model: &Model, study: &Study, assembled: &Assembled)
     Ok(Study { t_end: (n * study.output_step).min(moving.now().t), ..study.clone() })
 }
 
-/// Events up to the end of the first series of impacts; later ones follow from how series are summed up.
+/// Events up to the end of the first series of impacts; later ones depend on how series are condensed.
 fn comparable(events: &[Happened]) -> Vec<&Happened> {
     let mut list: Vec<&Happened> = Vec::new();
     for (k, h) in events.iter().enumerate() {
-        // Impacts on the way to a rest are one series.
+        // Impacts leading to a rest form one series.
         let to_rest = events[k..].iter().find(|o| o.name == h.name && o.kind != Kind::Impact);
         let series = h.kind == Kind::Impact && to_rest.is_some_and(|o| o.kind == Kind::Rest && o.t - h.t < 1e-3);
         if !series {
@@ -105,7 +105,7 @@ fn fastest(sample: &[Instant]) -> [f64; 2] {
     all.fold([0.0, 0.0], |[v, w], twist| [twist.v.norm().max(v), twist.w.norm().max(w)])
 }
 
-/// Says whether all formulations met the same events, and how far their times are apart.
+/// Reports whether all formulations had the same events, and the differences of their times.
 pub(super) fn compare(model: &Model, results: &[Result<Member, Diagnostic>], verdict: &mut Verdict) {
     if !model.has_events() {
         return;
@@ -122,7 +122,7 @@ pub(super) fn compare(model: &Model, results: &[Result<Member, Diagnostic>], ver
         let speed = h.speed[0].abs().max(h.speed[1].abs());
         h.kind == Kind::Impact && speed < GRAZING * fastest[usize::from(turns(h))]
     };
-    // One that only some formulations met counts as well.
+    // A grazing impact in only some formulations counts as well.
     let grazing = ran.iter().flat_map(|r| r.events.iter().find(grazes)).min_by(|a, b| a.t.total_cmp(&b.t));
     let limit = grazing.map_or(f64::INFINITY, |h| h.t);
     let mut apart = [0.0_f64; 2];

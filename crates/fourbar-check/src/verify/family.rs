@@ -1,8 +1,8 @@
-//! Families of formulations: two that write the same equations in other coordinates are no two witnesses.
+//! Families of formulations: two that use the same equations in different coordinates do not count as two witnesses.
 
 use serde::Serialize;
 
-/// Formulations that share their equations of motion and their way of solving them.
+/// Formulations that share their equations of motion and their method of solution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Family {
@@ -19,7 +19,7 @@ pub enum Family {
 }
 
 impl Family {
-    /// The family of a formulation by its name; `None` for names that are not listed here (a test ensures that there are none).
+    /// The family of a formulation by its name; `None` for names not listed here (a test ensures that there are none).
     pub fn of(formulation: &str) -> Option<Self> {
         Some(match formulation {
             "ra" | "rp" | "reps" => Self::ImplicitAbsolute,

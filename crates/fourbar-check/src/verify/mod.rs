@@ -1,11 +1,10 @@
-//! Verification: one mechanism, every formulation that applies, and whether they agree.
+//! Verification: one mechanism, all applicable formulations, and their agreement.
 //!
-//! Each formulation runs with its own integrator. Adaptive methods of high order run at two tolerances, second-order ones at
-//! three or more fixed steps with extrapolation; either way a formulation brings its own expected error, measured, not
-//! assumed. The consensus is the mean of those that agree with the one nearest to all; who differs from it by more than the
-//! expected errors allow is named, with the first time, body and quantity. Equations of Newton and Euler are evaluated at the
-//! results without any formulation's help. Agreement needs two families of formulations over the whole time; a run that ended
-//! early is a witness for as far as it came.
+//! Each formulation runs with a suitable integrator. Adaptive methods of high order run at two tolerances, second-order ones at three or
+//! more fixed steps with extrapolation; either way the expected error of each formulation is measured, not assumed. The consensus is the
+//! mean of the results that agree with the most central one; a formulation that differs from it by more than the expected errors allow is
+//! named, with the first time, body and quantity. The Newton-Euler equations are evaluated from the results without any formulation's
+//! matrices. Agreement needs two families of formulations over the whole time; a run that ended early counts up to its end.
 
 mod events;
 mod family;
@@ -44,46 +43,46 @@ use std::borrow::Cow;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant as Clock};
 
-/// Output times where the study does not ask for fewer.
+/// Maximum number of output times, unless the study requests fewer.
 const GRID: usize = 100;
-/// States of bodies that one result may hold, bodies times output times: all results are in memory together. Large mechanisms are compared at
-/// fewer times, down to [`FEWEST`] steps.
+/// Maximum number of body states in one result, bodies times output times: all results are in memory together. Large mechanisms are
+/// compared at fewer times, at least [`FEWEST`].
 const STATES: usize = 200_000;
 const FEWEST: usize = 10;
-/// Bodies that are in work at the same time, over all formulations that run beside each other: a body takes up to 50 kB of workspace.
+/// Maximum number of bodies processed at the same time, over all formulations running in parallel: a body takes up to 50 kB of workspace.
 const AT_WORK: usize = 20_000;
-/// Tolerances of the two runs of an adaptive method differ by this factor.
+/// Factor between the tolerances of the two runs of an adaptive method.
 const LOOSER: f64 = 100.0;
-/// And this share of their difference is the expected error of the tighter one: with an error proportional to the tolerance
-/// it would be a hundredth; methods that are slightly less accurate are allowed more, and one pair of runs gives only an estimate.
+/// Share of their difference that is the expected error of the tighter run. With an error proportional to the tolerance it would be a
+/// hundredth; slightly less accurate methods are allowed more, and one pair of runs gives only an estimate.
 const SHARE: f64 = 0.3;
-/// Second-order methods are refined until their expected error is below this share of the length.
+/// Expected error, as a share of the length, down to which second-order methods are refined.
 const WANTED: f64 = 1e-7;
-/// What extrapolation is trusted to leave of the error of the finest run, at best.
+/// Least expected error after extrapolation, as a share of that of the finest run.
 const EXTRAPOLATED: f64 = 0.02;
-/// Poses along the motion at which uniqueness of reactions is examined.
+/// Number of poses along the motion at which uniqueness of reactions is examined.
 const POSES: usize = 6;
-/// Largest number of halvings of the step.
+/// Maximum number of halvings of the step.
 const HALVINGS: usize = 6;
 
-/// What to verify with.
+/// Settings of a verification.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// The study: end, output step.
     pub study: Study,
     /// Tolerance of adaptive methods, relative to the characteristic length.
     pub tol: f64,
-    /// Formulations by name; all where empty.
+    /// Formulations by name; if empty, all.
     pub formulations: Vec<String>,
-    /// Threads.
+    /// Number of threads.
     pub threads: usize,
-    /// Time for each formulation: for the first run of a high-order one, for the refinement of a second-order one.
+    /// Time limit for each formulation: for the first run of a high-order one, for the refinement of a second-order one.
     pub patience: Duration,
 }
 
 impl Settings {
-    /// For a model as its author wants it, on a grid of at most a hundred times. Formulation, integrator, step and options of the author
-    /// belong to one formulation and are omitted.
+    /// Settings for the study of a model, on a grid of at most a hundred times. Formulation, integrator, step and options of the study
+    /// apply to a single formulation and are omitted.
     pub fn of(model: &Model) -> Self {
         let mut study = Study::of(model);
         study.output_step = study.output_step.max(study.t_end / GRID as f64);
@@ -93,24 +92,24 @@ impl Settings {
     }
 }
 
-/// One formulation's part in the table.
+/// The results of one formulation in the table.
 #[derive(Clone, Debug, Serialize)]
 pub struct Row {
     /// Formulation.
     pub formulation: &'static str,
     /// Integrator.
     pub integrator: &'static str,
-    /// Whether it is of second order, extrapolated.
+    /// Whether it is a second-order method with extrapolation.
     pub second_order: bool,
     /// Tolerance of the tighter run, or the smallest step.
     pub setting: f64,
-    /// Worst difference from the consensus: position, angle, velocity, reaction.
+    /// Largest difference from the consensus: position, angle, velocity, reaction, state.
     pub difference: [f64; 5],
     /// Expected errors of the same.
     pub expected: [f64; 5],
     /// Largest residuals of position, velocity and acceleration constraints.
     pub constraints: [f64; 3],
-    /// Largest error of energy minus work, relative to the energy that moves; zero at rounding.
+    /// Largest error of energy minus work, relative to the energy exchanged; zero if it is rounding.
     pub energy: f64,
     /// Largest residual of Newton's and Euler's equations, relative to the largest force.
     pub newton_euler: f64,
@@ -118,9 +117,9 @@ pub struct Row {
     pub work: Vec<(&'static str, f64)>,
     /// Wall time of the most accurate run, seconds.
     pub seconds: f64,
-    /// Last time of its result; `None` if it has none.
+    /// Last time of its result; `None` without a result.
     pub until: Option<f64>,
-    /// Why it has no result, or none until the end.
+    /// The reason for a missing or incomplete result.
     pub failure: Option<Diagnostic>,
 }
 
@@ -131,47 +130,47 @@ pub struct Verification {
     pub t_end: f64,
     /// Rows of the table.
     pub rows: Vec<Row>,
-    /// Largest length, angle, speed, reaction: what differences are small against.
+    /// Scales of the differences: length, angle, speed, reaction, state.
     pub scales: [f64; 5],
     /// Verdict.
     pub verdict: Verdict,
 }
 
-/// A result on the grid with what is expected of it.
+/// A result on the grid with its expected errors.
 struct Member {
     info: &'static FormulationInfo,
     integrator: &'static str,
     second_order: bool,
     setting: f64,
     sample: Vec<Instant>,
-    /// The states as computed, where the sample is extrapolated from them: the laws hold for these.
+    /// The computed states, if the sample is extrapolated from them: these satisfy the equations of motion.
     computed: Option<Vec<Instant>>,
-    /// Expected errors by time, never falling.
+    /// Expected errors by time, non-decreasing.
     expected: Vec<[f64; 5]>,
     outcome: Outcome,
     seconds: f64,
-    /// Why the sample ends before the study does, where it does.
+    /// The reason for an end before that of the study.
     stopped: Option<Diagnostic>,
-    /// What happened on the way.
+    /// Events of the run.
     events: Vec<Happened>,
 }
 
-/// A run as far as it came.
+/// A run up to its end, which may be early.
 pub struct Ran {
     /// Instants at the output times.
     pub sample: Vec<Instant>,
-    /// What it has to say.
+    /// Work counts and messages.
     pub outcome: Outcome,
-    /// How long it took.
+    /// Wall time, seconds.
     pub seconds: f64,
-    /// Why it ended early, where it did.
+    /// The reason for an early end.
     pub stopped: Option<Diagnostic>,
-    /// What happened on the way.
+    /// Events of the run.
     pub events: Vec<Happened>,
 }
 
 impl Ran {
-    /// The run itself where it came to the end of the study, or why it did not.
+    /// The run itself if it reached the end of the study, otherwise the reason.
     pub fn complete(self) -> Result<Self, Diagnostic> {
         match self.stopped {
             None => Ok(self),
@@ -180,7 +179,7 @@ impl Ran {
     }
 }
 
-/// Runs everything and compares. `progress` receives the name of each formulation that has ended.
+/// Runs all formulations and compares. `progress` receives the name of each formulation when it has ended.
 pub fn verify(model: &Model, settings: &Settings, progress: &(dyn Fn(&str) + Sync)) -> Result<Verification, Diagnostic> {
     check(&settings.study)?;
     check_tolerance(settings.tol)?;
@@ -213,7 +212,7 @@ pub fn verify(model: &Model, settings: &Settings, progress: &(dyn Fn(&str) + Syn
             })
             .collect();
         for w in workers {
-            // A worker has nothing that can panic on purpose; if it does, its formulations stay without a result.
+            // A worker should not panic; if it does, its formulations have no result.
             for (k, r) in w.join().unwrap_or_default() {
                 results[k] = Some(r);
             }
@@ -233,15 +232,15 @@ pub fn verify(model: &Model, settings: &Settings, progress: &(dyn Fn(&str) + Syn
     Ok(done)
 }
 
-/// The study with as many output times as fit in memory for this number of bodies.
+/// The study with as many output times as fit into memory for this number of bodies.
 fn thinned(study: &Study, bodies: usize) -> Study {
     let times = study.t_end / study.output_step;
     let room = (STATES / bodies).max(FEWEST) as f64;
-    // Every second, third and so on of the output times that were requested.
+    // Every second, third and so on of the requested output times.
     Study { output_step: study.output_step * (times / room * (1.0 - 1e-9)).ceil().max(1.0), ..study.clone() }
 }
 
-/// Keeps as unique what is so all along the motion: at the start a self-stress may leave a component alone by symmetry.
+/// Keeps only components that are unique all along the motion: at the start a self-stress may leave one unchanged by symmetry.
 fn narrow(model: &Model, results: &[Result<Member, Diagnostic>], unique: &mut Unique) {
     let Some(r) = results.iter().flatten().min_by_key(|r| r.second_order) else { return };
     let step = (r.sample.len() / POSES).max(1);
@@ -262,7 +261,7 @@ fn choose(names: &[String]) -> Result<Vec<&'static FormulationInfo>, Diagnostic>
     names.iter().map(|n| formulation(n)).collect()
 }
 
-/// One run at the output times, as far as it goes, given up after a while; an error where it has nothing but the start.
+/// One run at the output times, as far as it gets within the time limit; an error if it yields only the start.
 pub fn sampled(
     patience: Duration,
     model: &Model,
@@ -274,7 +273,7 @@ pub fn sampled(
     sampled_in(patience, &Structure::new(model, start), study, info, integrator)
 }
 
-/// As above, with a structure at hand, which the runs of one formulation share.
+/// The same with a given structure, which is shared by the runs of one formulation.
 fn sampled_in(
     patience: Duration,
     structure: &Structure<'_>,
@@ -284,7 +283,7 @@ fn sampled_in(
 ) -> Result<Ran, Diagnostic> {
     let Structure { model, start, .. } = structure;
     let clock = Clock::now();
-    // Drives that follow inputs are those of this run alone.
+    // Drives that follow inputs belong to this run only.
     let mut plan = Plan::new(model, &study.inputs)?;
     let own = plan.prepared(model);
     let model = own.as_ref();
@@ -320,7 +319,7 @@ fn sampled_in(
     Ok(Ran { sample, outcome, seconds: clock.elapsed().as_secs_f64(), stopped, events: Vec::new() })
 }
 
-/// Patience ended.
+/// Code for an exceeded time limit.
 const IMPATIENT: &str = "S251";
 
 fn impatient(reached: f64) -> Diagnostic {
@@ -349,7 +348,7 @@ fn one(
     }
 }
 
-/// Two tolerances; the tighter result, and a share of the difference as its expected error.
+/// Runs with two tolerances; returns the tighter result, with a share of the difference as its expected error.
 fn high_order(
     structure: &Structure<'_>,
     settings: &Settings,
@@ -358,17 +357,17 @@ fn high_order(
 ) -> Result<Member, Diagnostic> {
     let (model, integrator) = (structure.model, info.integrators[0]);
     let mut study = settings.study.clone();
-    // The most accurate explicit method there is pays at these tolerances.
-    // Where forces are stiff from the start an explicit method would come to no end.
+    // At these tolerances the most accurate explicit method is the fastest. If forces are stiff from the start, an explicit method would
+    // not finish.
     let stiff = settings.study.chosen(model).is_ok_and(|c| c.integrator == "radau");
-    // With a dense matrix of all bodies it is no help on groups.
+    // An implicit method with a dense matrix of all bodies does not pay for formulations on Lie groups.
     let implicit = stiff && matches!(info.name, "ra" | "grcr");
     let wanted = |i: &&'static str| if implicit { *i == "radau" } else { *i == "dop853" };
     let integrator = info.integrators.iter().copied().find(wanted).unwrap_or(integrator);
     study.tol = Some(settings.tol * LOOSER);
     let loose = sampled_in(settings.patience, structure, &study, info, integrator)?;
     if let Some(d) = loose.stopped.as_ref().filter(|d| d.code.0 == IMPATIENT) {
-        // The tighter run would not come even as far.
+        // The tighter run would not get even as far.
         return Err(d.clone());
     }
     study.tol = Some(settings.tol);
@@ -392,7 +391,7 @@ fn high_order(
     })
 }
 
-/// Fixed steps halved until two extrapolations agree.
+/// Halves fixed steps until two extrapolations agree.
 fn second_order(
     structure: &Structure<'_>,
     settings: &Settings,
@@ -402,7 +401,7 @@ fn second_order(
     let (model, integrator) = (structure.model, info.integrators[0]);
     let clock = Clock::now();
     let mut study = settings.study.clone();
-    // An adaptive run of moderate accuracy, which every second-order method achieves, gives the time scale.
+    // An adaptive run of moderate accuracy, within reach of every second-order method, gives the time scale.
     study.tol = Some(1e-4);
     let steps = sampled_in(settings.patience * 2, structure, &study, info, integrator)
         .and_then(Ran::complete)
@@ -422,7 +421,7 @@ fn second_order(
     let mut result = pair(&last.sample, &fine.sample);
     let mut expected = running(model, unique, &fine.sample, &result, 1.0);
     for _ in 0..HALVINGS {
-        // The next halving costs twice the last.
+        // The next halving costs twice as much as the last one.
         if clock.elapsed() + Duration::from_secs_f64(2.5 * fine.seconds) > settings.patience {
             break;
         }
@@ -442,13 +441,13 @@ fn second_order(
     }
     let Ran { sample: raw, outcome, seconds, stopped, events } = fine;
     result.truncate(expected.len());
-    // Two extrapolations may be nearer to each other than to the truth while the error is not yet one of order four.
+    // Two extrapolations may be closer to each other than to the exact solution while the error is not yet of order four.
     for (e, least) in expected.iter_mut().zip(running(model, unique, &raw, &result, EXTRAPOLATED)) {
         for k in 0..5 {
             e[k] = e[k].max(least[k]);
         }
     }
-    // Residuals belong to the computed states, not to extrapolated ones.
+    // Residuals are those of the computed states, not of extrapolated ones.
     for (r, s) in result.iter_mut().zip(&raw) {
         r.errors = s.errors;
     }
@@ -468,7 +467,7 @@ fn second_order(
     })
 }
 
-/// A share of the difference of two samples by time, never falling.
+/// A share of the difference of two samples by time, non-decreasing.
 fn running(model: &Model, unique: &Unique, a: &[Instant], b: &[Instant], share: f64) -> Vec<[f64; 5]> {
     let mut worst = [0.0_f64; 5];
     let states = sample::state_sizes(model, b.iter());
@@ -484,8 +483,8 @@ fn running(model: &Model, unique: &Unique, a: &[Instant], b: &[Instant], share: 
         .collect()
 }
 
-/// Error of energy minus work by time, relative to the largest energy that moves and never falling; what rounding of the
-/// energies themselves can make of it, or of a body at rest by moving at `speed`, counts as zero.
+/// Error of energy minus work by time, relative to the largest energy exchanged and non-decreasing; errors within rounding of the energies,
+/// or of a body at rest moving at `speed`, count as zero.
 fn energy_errors(model: &Model, sample: &[Instant], speed: f64) -> Vec<f64> {
     let Some(first) = sample.first() else { return Vec::new() };
     let (t0, v0) = energies(model, first);
@@ -504,7 +503,7 @@ fn energy_errors(model: &Model, sample: &[Instant], speed: f64) -> Vec<f64> {
     let rounding = 1e-12 * size + mass * speed * speed;
     let mut worst = 0.0_f64;
     for e in &mut errors {
-        // What is not a number is as wrong as can be.
+        // NaN counts as an infinite error.
         let x = if e.is_nan() { f64::INFINITY } else { *e };
         worst = worst.max(if x <= rounding { 0.0 } else { x / moving.max(rounding) });
         *e = worst;

@@ -1,9 +1,9 @@
-//! Newton's and Euler's equations of every body, written out from poses, velocities, accelerations, reactions and efforts
-//! alone: no formulation's matrices take part.
+//! Newton-Euler equations of every body, evaluated from poses, velocities, accelerations, reactions and efforts alone, without the matrices
+//! of any formulation.
 //!
-//! Forces of couplings have no columns, and those of bare constraints and rolling do not describe their complete effect on the other
-//! body; where a mechanism has such, the part of the residual that they could carry is taken out by least squares, and what
-//! remains is reported.
+//! Forces of couplings have no columns, and those of bare constraints and rolling do not describe their complete effect on the other body;
+//! in mechanisms with such elements the part of the residual that they can balance is removed by least squares, and the remainder is
+//! reported.
 
 use fourbar::constraint::{ConstraintSet, Owner};
 use fourbar::force::eval;
@@ -12,10 +12,10 @@ use fourbar::motion::Instant;
 use fourbar::state::Wrench;
 use nalgebra::{DMatrix, DVector};
 
-/// Above this many moving bodies the least squares are omitted and only bodies without such constraints are examined.
+/// Number of moving bodies above which the least squares are omitted and only bodies without such constraints are examined.
 const DENSE: usize = 200;
 
-/// Evaluates the residual; keeps the constraints that have no column.
+/// Evaluates the residual; keeps the constraints without columns.
 pub struct NewtonEuler<'m> {
     model: &'m Model,
     /// Couplings, bare constraints, rolling.
@@ -25,7 +25,7 @@ pub struct NewtonEuler<'m> {
 }
 
 impl<'m> NewtonEuler<'m> {
-    /// For a model.
+    /// Set up for a model.
     pub fn new(model: &'m Model) -> Self {
         let (mut others, mut drives, mut drive_of) = (Vec::new(), Vec::new(), Vec::new());
         for c in model.all_constraints() {
@@ -42,8 +42,7 @@ impl<'m> NewtonEuler<'m> {
         Self { model, others: set(others), drives: set(drives), drive_of }
     }
 
-    /// Largest residual in newtons (torques divided by the characteristic length) with its body, and the largest force it is
-    /// made of.
+    /// Largest residual in newtons (torques divided by the characteristic length) with its body, and the largest force in the balance.
     pub fn residual(&mut self, s: &Instant) -> (f64, usize, f64) {
         let model = self.model;
         let n = model.bodies.len();
@@ -62,7 +61,7 @@ impl<'m> NewtonEuler<'m> {
             let (body, v, a) = (&model.bodies[b], &s.v[b], &s.a[b]);
             let inertia = Wrench { F: a.v * body.mass, T: body.J_bar * a.w + v.w.cross(&(body.J_bar * v.w)) };
             size = size.max(inertia.F.norm()).max(inertia.T.norm() / L).max(applied[b].F.norm()).max(applied[b].T.norm() / L);
-            // A free body has no forces to compare with: the momenta that turn with it take their place.
+            // A free body has no forces for comparison: the rates of its momenta are used instead.
             size = size.max((body.J_bar * v.w).norm() * v.w.norm() / L);
             r[b] = inertia.plus(&applied[b].scaled(-1.0));
         }
@@ -70,7 +69,7 @@ impl<'m> NewtonEuler<'m> {
             let w = &s.reactions[k];
             size = size.max(w.force.norm()).max(w.torque.norm() / L);
             let [i, j] = joint.bodies.map(|b| b.index());
-            // The wrench acts at the joint point of the moving body, and its opposite at the same place on the other body.
+            // The wrench acts at the joint point of the moving body, and its opposite at the same point on the other body.
             let at = s.q[j].point(&joint.M.s);
             for (b, sign) in [(i, 1.0), (j, -1.0)] {
                 let torque = w.torque + (at - s.q[b].r).cross(&w.force);
@@ -95,7 +94,7 @@ impl<'m> NewtonEuler<'m> {
         (worst, body, size)
     }
 
-    /// Removes what constraints without columns can carry; states which bodies could not be treated.
+    /// Removes what constraints without columns can balance; returns which bodies could not be treated.
     fn take_out_others(&self, s: &Instant, r: &mut [Wrench]) -> Vec<bool> {
         let (set, n) = (&self.others, r.len());
         let mut skip = vec![false; n];
@@ -124,12 +123,12 @@ impl<'m> NewtonEuler<'m> {
             }
         }
         let flat = DVector::from_iterator(6 * n, r.iter().flat_map(|x| [x.F.x, x.F.y, x.F.z, x.T.x / L, x.T.y / L, x.T.z / L]));
-        // Rows on the ground carry anything.
+        // The balance of the ground is not examined.
         for k in 0..6 {
             A.row_mut(k).fill(0.0);
         }
         let Some(svd) = fourbar_math::dense::svd(A.clone(), true, true) else { return skip };
-        // Singular vectors may be off by more than rounding where values are equal: what is left is fitted again.
+        // Singular vectors of equal singular values may have errors above rounding: the remainder is fitted again.
         let mut rest = flat;
         for _ in 0..3 {
             let Ok(fit) = svd.solve(&rest, 1e-10) else { return skip };

@@ -1,4 +1,4 @@
-//! Bounds of rounding errors if the motion itself gives no scale: loops that hardly move.
+//! Bounds of rounding errors if the motion itself gives no scale, as for loops that hardly move.
 
 use super::NewtonEuler;
 use fourbar::analysis::rank;
@@ -8,32 +8,32 @@ use fourbar::motion::Instant;
 use fourbar::state::Configuration;
 use fourbar::topology::Topology;
 
-/// Above this many moving bodies the condition is not computed but taken as [`USUAL`].
+/// Number of moving bodies above which the condition is not computed but assumed as [`USUAL`].
 const DENSE: usize = 40;
 /// Assumed condition of the constraints if it is not computed.
 const USUAL: f64 = 1e3;
-/// Poses along the motion at which forces are examined.
+/// Number of poses along the motion at which forces are examined.
 const POSES: usize = 8;
 
-/// Absolute sizes, in the order of [`super::QUANTITIES`], of what rounding can produce within the study.
+/// Bounds, in the order of [`super::QUANTITIES`], of the errors that rounding can cause within the study.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Rounding {
-    /// Gap of a start that is a double root of the constraints, metres: what it is off by is as large as its distance from dependence, so
-    /// that branches of motion cross within it.
+    /// Gap of a start at a double root of the constraints, metres: the error of the start is as large as its distance from rank deficiency,
+    /// so that branches of motion cross within it.
     pub double_root: Option<f64>,
-    /// Distance by which the end of the longest chain of joints may be off, metres: one place of the last digit from every joint, as an angle.
+    /// Error at the end of the longest chain of joints, metres: one unit in the last place of the angle of every joint.
     pub position: f64,
-    /// And the angle by which a body turns that closes a loop there, radians.
+    /// The corresponding rotation of a body that closes a loop there, radians.
     pub angle: f64,
-    /// Velocity that rounded forces may give a body until the end, metres per second.
+    /// Velocity that rounded forces may cause in a body until the end, metres per second.
     pub speed: f64,
-    /// Force that rounded positions and forces may show up as, newtons.
+    /// Force error due to rounded positions and forces, newtons.
     pub force: f64,
-    /// Largest force of the motion, which belongs to the scale of reactions: they are differences of such forces.
+    /// Largest force of the motion, part of the scale of reactions: they are differences of such forces.
     pub largest: f64,
 }
 
-/// Measures it at the start and along one of the results.
+/// Determines the bounds at the start and along one of the results.
 pub(super) fn measure(model: &Model, start: &Configuration, sample: &[Instant], t_end: f64, step: f64) -> Rounding {
     let mut laws = NewtonEuler::new(model);
     let every = (sample.len() / POSES).max(1);
@@ -47,14 +47,14 @@ pub(super) fn measure(model: &Model, start: &Configuration, sample: &[Instant], 
     if total <= 0.0 || !lightest.is_finite() {
         return Rounding::default();
     }
-    // Where nothing acts there is still the force that moves the masses by a rounded position in the time of a step.
+    // Without forces there is still the force that moves the masses by a rounded position within a step.
     largest = largest.max(10.0 * f64::EPSILON * total * far / (step * step));
     let set = ConstraintSet::new(model.all_constraints(), |_| false);
     let condition =
         if model.moving() <= DENSE { rank::rank(model, &set, &start.q).smallest.map_or(USUAL, |s| 1.0 / s.max(1e-8)) } else { USUAL };
-    // Accelerations come from a system whose condition is the square of that of the constraints.
+    // Accelerations come from a system with the squared condition of the constraints.
     let relative = 10.0 * f64::EPSILON * condition * condition;
-    // Never more than what counts as equal, as if all forces moved all masses freely.
+    // At most what counts as equal, as if all forces moved all masses freely.
     let free = largest / total * t_end;
     let shaken = 10.0 * f64::EPSILON * condition * far / step;
     let speed = (relative * largest / lightest.max(1e-6 * total) * t_end + shaken).min(1e-8 * (free + model.length / t_end));
@@ -66,11 +66,11 @@ pub(super) fn measure(model: &Model, start: &Configuration, sample: &[Instant], 
     Rounding { double_root, position, angle: position / model.length, speed, force: relative.min(1e-7) * largest, largest }
 }
 
-/// Joints that the longest chain has at most: twice those between the ground and the body that is furthest from it.
+/// Upper bound of the number of joints in the longest chain: twice those between the ground and the most distant body.
 fn longest_chain(model: &Model) -> usize {
     let graph = Topology::new(model);
     let mut depth = vec![0; model.bodies.len()];
-    // Bodies of a component come after those that they hang on.
+    // Within a component, bodies come after their parents.
     for b in graph.components.iter().flatten().map(|b| b.index()) {
         depth[b] = graph.parent[b].map_or(0, |p| depth[p.index()] + 1);
     }
@@ -84,7 +84,7 @@ mod tests {
 
     #[test]
     fn rounding_adds_up_along_a_chain() {
-        // A hundred links of a metre one behind the other, and a short one beside them.
+        // A hundred links of one metre in a row, and a short one beside them.
         let mut spec = ModelSpec::default();
         let mut join = |name: String, to: String, x: f64| {
             spec.bodies.push((name.clone(), BodySpec { mass: 1.0, at: [x, 0.0, 0.0], ..BodySpec::default() }));

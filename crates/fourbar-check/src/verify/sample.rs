@@ -1,4 +1,4 @@
-//! A run sampled on a grid, how far two of them are apart, and extrapolation of two.
+//! A run sampled on a grid, differences of two samples, and their extrapolation.
 
 use fourbar::model::Model;
 use fourbar::motion::Instant;
@@ -8,7 +8,7 @@ use nalgebra::Vector3;
 use serde::Serialize;
 use std::collections::HashMap;
 
-/// What is compared.
+/// The compared quantities.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Quantity {
@@ -20,13 +20,13 @@ pub enum Quantity {
     Velocity,
     /// Unique components of reactions, newtons; torques divided by the characteristic length.
     Reaction,
-    /// States of the author's own, as shares of the largest value that each has.
+    /// User-defined states, relative to the largest magnitude of each.
     State,
-    /// Forces missing in Newton's and Euler's equations of a body, newtons; not a difference of two results.
+    /// Residual forces in the Newton-Euler equations of a body, newtons; not a difference of two results.
     Laws,
 }
 
-/// Those compared, in the order of the arrays here.
+/// The compared quantities, in the order of the arrays here.
 pub const QUANTITIES: [Quantity; 5] = [Quantity::Position, Quantity::Angle, Quantity::Velocity, Quantity::Reaction, Quantity::State];
 
 impl Quantity {
@@ -59,7 +59,7 @@ pub struct Difference {
 /// Which reaction components are unique: force and torque, three each, by joint.
 pub type Unique = Vec<[bool; 6]>;
 
-/// Unique components from the list of those that are not.
+/// Unique components from the list of non-unique ones.
 pub fn unique(model: &Model, not_unique: &[(String, Vec<String>)]) -> Unique {
     const NAMES: [&str; 6] = ["force.x", "force.y", "force.z", "torque.x", "torque.y", "torque.z"];
     let open: HashMap<&str, &[String]> = not_unique.iter().map(|(joint, parts)| (joint.as_str(), parts.as_slice())).collect();
@@ -67,13 +67,13 @@ pub fn unique(model: &Model, not_unique: &[(String, Vec<String>)]) -> Unique {
     model.joints.iter().map(|j| NAMES.map(|name| !parts(&j.name).iter().any(|p| p == name))).collect()
 }
 
-/// Whether the turning of a body is part of the motion: that of a particle, such as the middle of a spring with a mass, moves
-/// nothing, and no law decides it.
+/// Whether the rotation of a body is part of the motion: a particle, such as the middle of a spring with mass, has no inertia, and its
+/// rotation is undetermined.
 pub fn turns(model: &Model, body: usize) -> bool {
     model.bodies[body].J_bar.iter().any(|x| *x != 0.0)
 }
 
-/// Largest size of each state in some samples.
+/// Largest magnitude of each state in some samples.
 pub fn state_sizes<'a>(model: &Model, samples: impl Iterator<Item = &'a Instant>) -> Vec<f64> {
     let mut sizes = vec![0.0_f64; model.states.len()];
     for s in samples {
@@ -82,12 +82,12 @@ pub fn state_sizes<'a>(model: &Model, samples: impl Iterator<Item = &'a Instant>
     sizes
 }
 
-/// How far two instants are apart; `states` are the sizes of the states.
+/// Difference of two instants; `states` are the magnitudes of the states.
 pub fn difference(model: &Model, unique: &Unique, states: &[f64], a: &Instant, b: &Instant) -> Difference {
     let mut d = Difference::default();
     let L = model.length;
     let mut note = |k: usize, place: usize, x: f64| {
-        // What is not a number is as far away as can be.
+        // NaN counts as an infinite difference.
         let x = if x.is_nan() { f64::INFINITY } else { x };
         if x > d.size[k] {
             (d.size[k], d.place[k]) = (x, place);
@@ -101,7 +101,7 @@ pub fn difference(model: &Model, unique: &Unique, states: &[f64], a: &Instant, b
             continue;
         }
         note(1, body, step.w.norm());
-        // Angular velocities in the world: the bodies' own axes differ a little.
+        // Angular velocities in world axes, since the body axes differ slightly.
         let dw = a.q[body].A * a.v[body].w - b.q[body].A * b.v[body].w;
         note(2, body, L * dw.norm());
     }
@@ -124,14 +124,14 @@ pub fn difference(model: &Model, unique: &Unique, states: &[f64], a: &Instant, b
     d
 }
 
-/// Largest distance of two samples at all their times: of positions over the characteristic length, of angles in radians.
+/// Largest difference of two samples over all times: positions over the characteristic length, angles in radians.
 pub fn apart(model: &Model, a: &[Instant], b: &[Instant]) -> f64 {
     let unique = vec![[false; 6]; model.joints.len()];
     let pairs = a.iter().zip(b).map(|(a, b)| difference(model, &unique, &[], a, b).size);
     pairs.fold(0.0, |m, d| m.max(d[0] / model.length).max(d[1]))
 }
 
-/// Sizes that make differences comparable: length, one radian, largest speed, largest reaction, all of a state.
+/// Scales that make differences comparable: length, one radian, largest speed, largest reaction, one for states.
 pub fn scales(model: &Model, sample: &[Instant]) -> [f64; 5] {
     let L = model.length;
     let (mut v, mut f) = (0.0_f64, 0.0_f64);
@@ -146,14 +146,14 @@ pub fn scales(model: &Model, sample: &[Instant]) -> [f64; 5] {
     [L, 1.0, v.max(1e-9 * L), f.max(1e-12), 1.0]
 }
 
-/// `fine + weight (fine - coarse)`, on the group where rotations are concerned.
+/// `fine + weight (fine - coarse)`, on the rotation group for orientations.
 pub fn extrapolate(coarse: &Instant, fine: &Instant, weight: f64) -> Instant {
     let mut out = fine.clone();
     let push = |a: &Twist, b: &Twist| b.plus(&b.plus(&a.scaled(-1.0)).scaled(weight));
     for b in 1..out.q.len() {
         let back = fine.q[b].increment_to(&coarse.q[b]);
         out.q[b] = fine.q[b].moved(&back.scaled(-weight));
-        // Angular parts are pushed in world axes and turned into those of the new pose.
+        // Angular parts are extrapolated in world axes and rotated into those of the new pose.
         let world = |s: &Instant, x: &[Twist]| Twist { v: x[b].v, w: s.q[b].A * x[b].w };
         let v = push(&world(coarse, &coarse.v), &world(fine, &fine.v));
         let a = push(&world(coarse, &coarse.a), &world(fine, &fine.a));
@@ -180,8 +180,8 @@ pub fn extrapolate(coarse: &Instant, fine: &Instant, weight: f64) -> Instant {
     out
 }
 
-/// The middle of several instants: the mean of poses and velocities around the first, the median of reactions, which a
-/// single wrong one cannot pull away.
+/// The middle of several instants: the mean of poses and velocities around the first, the median of reactions, which a single wrong value
+/// does not affect.
 pub fn middle(list: &[&Instant]) -> Instant {
     let first = list[0];
     let share = 1.0 / list.len() as f64;

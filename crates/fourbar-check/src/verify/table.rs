@@ -39,7 +39,7 @@ impl Verification {
 }
 
 impl Verdict {
-    /// What the verdict says, without its word.
+    /// The sentences of the verdict, without its word.
     pub fn text(&self) -> String {
         self.words.iter().map(|w| format!("  {}\n", wrapped(w, 2, 2))).collect()
     }

@@ -1,4 +1,4 @@
-//! A comparison must find what is wrong: results are falsified on purpose, one quantity at a time.
+//! A comparison must detect errors: results are falsified on purpose, one quantity at a time.
 
 use super::*;
 use fourbar::analysis::assembly::assemble;
@@ -22,7 +22,7 @@ fn model() -> Model {
     spec.build().unwrap_or_else(|d| panic!("{}", d[0].message))
 }
 
-/// The verdict after `spoil` had its way with the sample of one formulation.
+/// The verdict after `spoil` has modified the sample of one formulation.
 fn after(spoil: impl Fn(&mut Vec<Instant>)) -> Verification {
     judged(|r| {
         if r.info.name == "so3xr3" {
@@ -31,7 +31,7 @@ fn after(spoil: impl Fn(&mut Vec<Instant>)) -> Verification {
     })
 }
 
-/// The verdict after `spoil` had its way with every result.
+/// The verdict after `spoil` has modified every result.
 fn judged(spoil: impl Fn(&mut Member)) -> Verification {
     let model = model();
     let settings = Settings { tol: 1e-9, ..Settings::of(&model) };
@@ -79,7 +79,7 @@ fn a_falsified_quantity_is_found_with_time_and_place() {
 
 #[test]
 fn results_that_break_the_laws_of_mechanics_are_found_even_where_all_agree() {
-    // An acceleration is not compared, so only Newton's equations can see it.
+    // Accelerations are not compared, so only Newton's equations can detect the change.
     let v = after(|sample| sample.iter_mut().for_each(|s| s.a[2].v.z += 1e-3));
     assert_eq!(v.verdict.outliers[0].formulation, "so3xr3");
     assert_eq!((v.verdict.outliers[0].quantity, v.verdict.outliers[0].place.as_str()), (Quantity::Laws, "lower"));
@@ -105,10 +105,10 @@ fn a_chaotic_motion_has_a_horizon() {
     let mut settings = Settings { tol: 1e-8, ..Settings::of(&model) };
     settings.formulations = vec!["se3".into(), "grcr".into()];
     let v = verify(&model, &settings, &|_| {}).unwrap();
-    // Which of the two comes first depends on how chaotic the motion is; comparing until the end would be a lie.
+    // Which of the two comes first depends on how chaotic the motion is; comparison until the end would be meaningless.
     let horizon = v.verdict.horizon.expect("sixty seconds of a chaotic pendulum cannot be compared");
     assert!(horizon > 1.0 && horizon < 60.0, "{horizon}");
-    // A result that expects nearly nothing of itself is no witness, which may be a little before the horizon of all.
+    // A result with a very large expected error is no witness, possibly from a little before the common horizon.
     assert_eq!(v.verdict.word, Word::Partly, "{:?}", v.verdict.words);
     assert!(v.verdict.until.is_some_and(|t| t > 1.0 && t <= horizon), "{:?} {horizon}", v.verdict.until);
 }
@@ -132,7 +132,7 @@ fn one_family_is_no_agreement() {
     }
 }
 
-/// Results cut off at a time, as if all but one family had failed there.
+/// Results truncated at a time, as if all but one family had failed there.
 #[test]
 fn agreement_reaches_as_far_as_two_families() {
     let v = judged(|r| {
@@ -153,7 +153,7 @@ fn open_joints_and_lost_energy_are_no_witness() {
     type Spoil = fn(&mut Instant);
     let cases: [Spoil; 3] = [|s| s.errors[0] = 1e-3, |s| s.work += 1.0, |s| s.errors[0] = f64::NAN];
     for spoil in cases {
-        // All but one family, so that nobody is left to agree with.
+        // All but one family, so that no other family can agree.
         let v = judged(|r| {
             if r.info.name != "ra" {
                 r.sample.iter_mut().skip(40).for_each(spoil);

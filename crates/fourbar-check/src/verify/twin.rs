@@ -14,16 +14,16 @@ use fourbar::state::{Configuration, Twist};
 /// Disturbance of velocities, as a share of the largest one.
 const DISTURBANCE: f64 = 1e-7;
 
-/// A start beside another one.
+/// A disturbed start.
 pub struct Twin {
-    /// The disturbed start, which fits the constraints.
+    /// The disturbed start, consistent with the constraints.
     pub start: Configuration,
-    /// Its distance in velocities, relative to the largest one of the motion.
+    /// Largest change of a velocity, relative to the largest one of the motion.
     pub size: f64,
 }
 
 impl Twin {
-    /// Beside a start, from which the motion of `sample` begins. `None` if the start cannot be disturbed.
+    /// Disturbs a start, from which the motion of `sample` begins. `None` if the start cannot be disturbed.
     pub fn of(model: &Model, from: &Configuration, sample: &[Instant]) -> Option<Self> {
         if rank::mobility(model, from, true).generic.mobility() == 0 {
             return None;
@@ -45,16 +45,16 @@ impl Twin {
     }
 }
 
-/// What a small disturbance of the start becomes, by time of the grid.
+/// Effect of a small disturbance of the start, by grid time.
 pub(super) struct Disturbed {
-    /// How much of it there is in positions and angles, relative to itself, never falling.
+    /// Its size in positions and angles, relative to the disturbance, non-decreasing.
     pub growth: Vec<f64>,
-    /// Change of reactions, newtons, over the relative change of positions, angles and velocities at that time or next to it: a force that a
-    /// long chain needs to pull its own mass changes with the state far more than its size suggests.
+    /// Change of reactions, newtons, over the relative change of positions, angles and velocities at that time or its neighbours: in a long
+    /// chain, reactions that accelerate its mass change with the state far more than their magnitude suggests.
     pub reaction: Vec<f64>,
 }
 
-/// A twin of the quickest accurate run with velocities disturbed at the start. `None` if the start cannot be disturbed.
+/// Repeats the fastest accurate run with disturbed initial velocities. `None` if the start cannot be disturbed.
 pub(super) fn disturbed(
     model: &Model,
     settings: &Settings,
@@ -78,7 +78,7 @@ pub(super) fn disturbed(
         .map(|(a, b)| {
             let d = difference(model, unique, &states, a, b).size;
             worst = worst.max((d[0] / L).max(d[1]) / size);
-            // A state that happens to come back is no reason for large reactions.
+            // A state difference that is small by chance must not inflate the ratio.
             (worst, d[3] / (0..3).fold(size, |m, q| m.max(d[q] / scales[q])))
         })
         .unzip();

@@ -1,4 +1,4 @@
-//! The verdict: consensus, outliers, witnesses, the horizon of meaningful comparison.
+//! The verdict: consensus, outliers, witnesses, the time horizon of meaningful comparison.
 
 use super::rounding::{self, Rounding};
 use super::sample::{QUANTITIES, Quantity, Unique, difference, middle, scales, state_sizes};
@@ -13,33 +13,33 @@ use fourbar::study::FormulationInfo;
 use serde::Serialize;
 use std::collections::BTreeSet;
 
-/// Differences may be this many times the expected errors.
+/// Allowed ratio of differences to expected errors.
 const ALLOWED: f64 = 10.0;
-/// Rounding that every formulation brings in, relative; it grows as a disturbance does.
+/// Relative rounding error of every formulation; it grows like a disturbance.
 const ROUNDING: f64 = 1e-13;
-/// Relative differences that always count as equal: position, angle, velocity, reaction, state.
+/// Relative differences that are always allowed: position, angle, velocity, reaction, state.
 const FLOOR: [f64; 5] = [1e-9, 1e-9, 1e-8, 1e-7, 1e-8];
-/// The comparison ends where the expected error of the consensus, relative, has grown to this.
+/// The comparison ends where the relative expected error of the consensus has grown to this.
 const LOST: f64 = 1e-3;
-/// Results that fail Newton's and Euler's equations by more than this are wrong whatever others say.
+/// Residual of the Newton-Euler equations, relative to the largest force, above which a result is wrong regardless of agreement.
 const UNBALANCED: f64 = 1e-6;
-/// A witness keeps its joints closed to this share of the characteristic length.
+/// Largest joint gap of a witness, as a share of the characteristic length.
 const GAP: f64 = 1e-6;
-/// And its energy minus work to this share of the largest energy that moves, or to what its expected errors allow, but never
-/// worse than [`WORST_ENERGY`].
+/// Largest error of energy minus work of a witness, relative to the energy exchanged; more if its expected errors allow it, but at most
+/// [`WORST_ENERGY`].
 const ENERGY: f64 = 1e-6;
 const WORST_ENERGY: f64 = 1e-2;
 
-/// What verification comes to.
+/// The verdict in a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub enum Word {
-    /// At least two families agree over the whole time, and none that ran disagrees.
+    /// At least two families agree over the whole time, and no other result disagrees.
     #[serde(rename = "AGREED")]
     Agreed,
     /// The same, but not until the end.
     #[serde(rename = "PARTLY")]
     Partly,
-    /// Fewer than two families have a sound result beyond the start, or the model does not determine the motion.
+    /// Fewer than two families have a valid result beyond the start, or the model does not determine the motion.
     #[serde(rename = "NOT SHOWN")]
     NotShown,
     /// Results contradict each other, or the laws of mechanics.
@@ -63,7 +63,7 @@ impl std::fmt::Display for Word {
 pub struct Outlier {
     /// Formulation.
     pub formulation: &'static str,
-    /// First time of disagreement; where laws are broken, the time when they are most.
+    /// First time of disagreement; for violated laws, the time of the largest residual.
     pub time: f64,
     /// Body, or joint for reactions.
     pub place: String,
@@ -71,11 +71,11 @@ pub struct Outlier {
     pub quantity: Quantity,
     /// Difference there.
     pub difference: f64,
-    /// What would have been allowed.
+    /// Allowed difference.
     pub allowed: f64,
 }
 
-/// A result that is no witness, whatever it agrees with.
+/// A result that does not count as a witness, even if it agrees.
 #[derive(Clone, Debug, Serialize)]
 pub struct Unsound {
     /// Formulation.
@@ -84,7 +84,7 @@ pub struct Unsound {
     pub time: f64,
     /// Gap of the joints at that time, metres.
     pub gap: f64,
-    /// Error of energy minus work at that time, relative to the energy that moves.
+    /// Error of energy minus work at that time, relative to the energy exchanged.
     pub energy: f64,
 }
 
@@ -95,32 +95,32 @@ pub struct Verdict {
     pub word: Word,
     /// Whether the word is [`Word::Agreed`].
     pub agree: bool,
-    /// Time until which two families agree; `None` if they do not even beyond the start.
+    /// Time until which two families agree; `None` if they do not agree beyond the start.
     pub until: Option<f64>,
-    /// Witnesses: formulations with a sound result until that time that agrees with the rest, each with its family.
+    /// Witnesses: formulations with a valid result until that time that agrees with the others, each with its family.
     pub witnesses: Vec<(Family, &'static str)>,
-    /// Formulations without any result.
+    /// Formulations without a result.
     pub without_result: Vec<&'static str>,
     /// Formulations that disagree.
     pub outliers: Vec<Outlier>,
     /// Formulations whose joints open, or whose energy drifts.
     pub unsound: Vec<Unsound>,
-    /// Time until which comparison means something, where that is before the end.
+    /// Time until which comparison is meaningful, if before the end.
     pub horizon: Option<f64>,
     /// Growth of a small disturbance of the start until the end, or until the horizon.
     pub growth: Option<f64>,
-    /// In words, a sentence each.
+    /// Sentences.
     pub words: Vec<String>,
 }
 
-/// What the comparison of one mechanism shares.
+/// Data shared by the comparisons of one mechanism.
 struct Comparison<'a> {
     model: &'a Model,
     unique: &'a Unique,
-    /// Largest size of each state of the author's own.
+    /// Largest magnitude of each user-defined state.
     states: Vec<f64>,
     ran: Vec<&'a Member>,
-    /// Times of each of `ran` that are sound, from the start on.
+    /// Number of valid times of each of `ran`, from the start.
     sound: Vec<usize>,
     disturbed: Option<&'a Disturbed>,
     scales: [f64; 5],
@@ -173,7 +173,7 @@ pub(super) fn compare(
     }
     let (shown, witnesses) = c.witnesses(&consensus, &outliers);
     let until = shown.map(|k| times[k]);
-    // A motion that depends on loads that are not unique is not determined by the model: different results are not errors.
+    // If the motion depends on loads that are not unique, the model does not determine it: different results are not errors.
     let friction = friction_warning(model, &uniqueness::not_unique(model, start));
     let mut undetermined: Vec<String> = friction.into_iter().map(|d| d.message).collect();
     undetermined.extend(shared_places(model, &c.ran));
@@ -187,7 +187,7 @@ pub(super) fn compare(
     };
     let grown = disturbed.and_then(|d| d.growth.get(c.end.saturating_sub(1)).or(d.growth.last()).copied());
     let reached = c.ran.iter().map(|r| r.sample.len()).max().unwrap_or(0);
-    // The end of the results themselves is reported with the formulations.
+    // An early end of the results themselves is reported with the formulations.
     let horizon = (c.end < reached && c.end > 0).then(|| times[c.end - 1]);
     let without_result = rows.iter().filter(|r| r.until.is_none()).map(|r| r.formulation).collect();
     let mut verdict = Verdict {
@@ -208,7 +208,7 @@ pub(super) fn compare(
     Verification { t_end: study.t_end, rows, scales, verdict }
 }
 
-/// A warning of some run that normal forces with sliding friction are not unique: their shares decide the motion then.
+/// Warning from a run that normal forces with sliding friction are not unique: then their distribution determines the motion.
 fn shared_places(model: &Model, ran: &[&Member]) -> Option<String> {
     let rough = |name: &String| model.contacts.iter().any(|c| c.name == *name && c.friction.mu > 0.0);
     let warnings = ran.iter().flat_map(|r| &r.outcome.warnings);
@@ -216,13 +216,13 @@ fn shared_places(model: &Model, ran: &[&Member]) -> Option<String> {
     Some(format!("{}, and sliding friction follows each of them", found.message))
 }
 
-/// Whether some formulation met a singular position within an output step of a time.
+/// Whether some formulation encountered a singular position within an output step of a time.
 fn near_singular(ran: &[&Member], t: f64, step: f64) -> bool {
     ran.iter().any(|r| r.outcome.singular.iter().any(|s| (s.time - t).abs() <= step))
 }
 
 impl Comparison<'_> {
-    /// Growth of a disturbance until a time of the grid, at least one.
+    /// Growth of a disturbance until a grid time, at least one.
     fn grown(&self, k: usize) -> f64 {
         self.disturbed.and_then(|d| d.growth.get(k).or(d.growth.last())).map_or(1.0, |g| g.max(1.0))
     }
@@ -237,7 +237,7 @@ impl Comparison<'_> {
         (r.expected[k][0] / self.scales[0]).max(r.expected[k][1])
     }
 
-    /// Number of grid times that can be compared: until the error expected of the better half has grown too large.
+    /// Number of grid times that can be compared: until the expected error of the better half has grown too large.
     fn horizon(&self, n: usize) -> usize {
         (0..n)
             .find(|&k| {
@@ -249,12 +249,12 @@ impl Comparison<'_> {
             .unwrap_or(n)
     }
 
-    /// Rounding and tolerance at a time of the grid, by quantity: differences that no comparison of two runs can distinguish from zero.
+    /// Rounding and tolerance at a grid time, by quantity: differences that cannot be distinguished from zero.
     fn floor(&self, k: usize) -> [f64; 5] {
         let g = self.grown(k);
         let rounding = [g * self.rounding.position, g * self.rounding.angle, self.rounding.speed, self.rounding.force, 0.0];
-        // Every step of an adaptive run may add an error of its tolerance, which then grows. Two runs at two tolerances need not
-        // show it: where output times or the start limit the steps, they take the same ones.
+        // Every step of an adaptive run may add an error of its tolerance, which then grows. Two runs at two tolerances may not show it: if
+        // output times or the start limit the steps, both take the same ones.
         let tol = if self.ran.iter().any(|r| !r.second_order) { ALLOWED * self.tol } else { 0.0 };
         std::array::from_fn(|q| (FLOOR[q] + (ROUNDING + tol) * g) * self.scales[q] + ALLOWED * rounding[q])
     }
@@ -268,7 +268,7 @@ impl Comparison<'_> {
         allowed
     }
 
-    /// Times from the start on at which joints are closed and energy minus work is kept, and what is wrong then.
+    /// Number of times from the start at which joints are closed and energy minus work is conserved, and the first violation.
     fn soundness(&self, r: &Member) -> (usize, Option<Unsound>) {
         let energy = self.energy(r);
         let L = self.model.length;
@@ -276,7 +276,7 @@ impl Comparison<'_> {
             let gap = r.sample[k].errors[0];
             let expected = self.relative(r, k).max(r.expected[k][2] / self.scales[2]);
             let allowed = ENERGY.max(1e3 * self.tol * self.grown(k)).max(100.0 * expected).min(WORST_ENERGY);
-            // What is not a number is not below anything.
+            // The condition is negated so that NaN fails.
             !(gap <= GAP * L && energy[k] <= allowed)
         });
         match bad {
@@ -288,16 +288,16 @@ impl Comparison<'_> {
         }
     }
 
-    /// The mean of those that agree with the one nearest to all others, with its expected error by time.
+    /// The mean of the results that agree with the most central one, with its expected error by time.
     fn consensus(&self) -> Vec<(Instant, [f64; 5])> {
         let all = || self.ran.iter().copied().zip(self.sound.iter().copied());
-        // Results that open their joints are asked only where there are no others.
+        // Results whose joints open are used only if there are no others.
         let any_sound = self.sound.iter().any(|n| *n > 1);
         let list: Vec<(&Member, usize)> =
             all().map(|(r, n)| (r, if any_sound { n } else { r.sample.len() }.min(self.end))).filter(|(_, n)| *n > 0).collect();
         let apart = |a: &(&Member, usize), b: &(&Member, usize)| {
             let n = a.1.min(b.1);
-            // Times are thinned: this is only to find the middle.
+            // A subset of the times suffices to find the most central result.
             (0..n).step_by((n / 20).max(1)).fold(0.0_f64, |m, k| {
                 let d = difference(self.model, self.unique, &self.states, &a.0.sample[k], &b.0.sample[k]);
                 (0..3).fold(m, |m, q| m.max(d.size[q] / self.scales[q]))
@@ -308,7 +308,7 @@ impl Comparison<'_> {
             .map(|a| {
                 let mut d: Vec<f64> = list.iter().map(|b| apart(a, b)).collect();
                 d.sort_by(f64::total_cmp);
-                // High order first, then those that came furthest.
+                // High order first, then those that reached furthest.
                 ((a.0.second_order, self.end - a.1), d[d.len() / 2], a)
             })
             .min_by(|x, y| x.0.cmp(&y.0).then(x.1.total_cmp(&y.1)))
@@ -323,7 +323,7 @@ impl Comparison<'_> {
         };
         let mut members: Vec<(&Member, usize)> =
             list.iter().copied().filter(|m| m.0.second_order == nearest.second_order && agrees(m)).collect();
-        // The nearest to all comes first: rotations are averaged around it.
+        // The most central result comes first: rotations are averaged around it.
         members.sort_by_key(|(r, _)| !std::ptr::eq(*r, nearest));
         (0..self.end)
             .map_while(|k| {
@@ -338,14 +338,14 @@ impl Comparison<'_> {
             .collect()
     }
 
-    /// Last grid time, beyond the start, until which at least two families have a sound result that agrees; and the witnesses.
+    /// Last grid time, beyond the start, until which at least two families have a valid result that agrees; and the witnesses.
     fn witnesses(&self, consensus: &[(Instant, [f64; 5])], outliers: &[Outlier]) -> (Option<usize>, Vec<(Family, &'static str)>) {
         let mut list: Vec<(Family, &'static str, usize)> = Vec::new();
         for (r, n) in self.ran.iter().zip(&self.sound) {
             let Some(family) = Family::of(r.info.name).filter(|_| !outliers.iter().any(|o| o.formulation == r.info.name)) else {
                 continue;
             };
-            // A result that expects nearly nothing of itself agrees with everything.
+            // A result with a very large expected error agrees with everything.
             let meant = (0..*n).take_while(|&k| self.relative(r, k) <= LOST).count();
             list.push((family, r.info.name, meant.min(consensus.len())));
         }
@@ -395,7 +395,7 @@ impl Comparison<'_> {
         let (missing, body, time) = residual;
         let force = force.max(self.rounding.largest);
         let newton_euler = if force > 0.0 { missing / force } else { 0.0 };
-        // Forces and accelerations of a result balance no better than its reactions are known.
+        // The balance of forces and accelerations is no more accurate than the reactions.
         let expected = r.expected[..consensus.len().min(r.expected.len())].last().copied().unwrap_or([0.0; 5]);
         let balanced = UNBALANCED * force + expected[3];
         if outlier.is_none() && missing > balanced {

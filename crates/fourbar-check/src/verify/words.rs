@@ -4,24 +4,24 @@ use super::verdict::{Verdict, Word};
 use super::{Quantity, Row};
 use fourbar::study::count;
 
-/// What the sentences are made of.
+/// Data of the sentences.
 pub(super) struct Findings<'a> {
     pub verdict: &'a Verdict,
     pub rows: &'a [Row],
     pub scales: &'a [f64; 5],
     pub t_end: f64,
-    /// Output times near singular positions.
+    /// Number of output times near singular positions.
     pub passed: usize,
-    /// Why the model does not determine the motion: friction on loads that are not unique, a start where branches cross.
+    /// Reasons why the model does not determine the motion: friction on non-unique loads, a start where branches cross.
     pub undetermined: Vec<String>,
 }
 
-/// A time as somebody would write it: 1.11, not 1.1099999999999999.
+/// A time with a short decimal form: 1.11, not 1.1099999999999999.
 pub(super) fn time(t: f64) -> String {
     format!("{t:.9e}").parse::<f64>().map_or_else(|_| t.to_string(), |t| t.to_string())
 }
 
-/// A start where branches of motion cross within its gap.
+/// Sentence for a start where branches of motion cross within its gap.
 pub(super) fn double_root(gap: f64) -> String {
     format!("the start is a double root of the constraints, closed to {gap:.0e} m, and branches of motion cross within that")
 }
@@ -76,7 +76,7 @@ pub(super) fn all(x: &Findings) -> Vec<String> {
     list
 }
 
-/// Who shows what, until when.
+/// The formulations that agree, and until when.
 fn headline(x: &Findings) -> String {
     let v = x.verdict;
     let mut families: Vec<_> = v.witnesses.iter().map(|w| w.0).collect();
@@ -119,13 +119,13 @@ fn headline(x: &Findings) -> String {
     }
 }
 
-/// Who differs, with the verb for one of them or for several.
+/// The formulations that disagree, with the verb in singular or plural.
 fn disagreeing(v: &Verdict, one: &str, several: &str) -> String {
     let verb = if v.outliers.len() == 1 { one } else { several };
     format!("{} {verb}", names(v.outliers.iter().map(|o| o.formulation)))
 }
 
-/// How near the results are to each other, and who is quickest.
+/// The largest differences of the results, and the fastest formulation.
 fn how_well(x: &Findings) -> Vec<String> {
     let v = x.verdict;
     let agreeing = |second: bool| {

@@ -10,11 +10,11 @@ use crate::plan::Plan;
 use crate::problem::Problem;
 use fourbar_math::factor::{Factor, PREFER, saddle_pairing};
 
-/// The number a on the diagonal. A row with a small part s outside those before it gives a pivot of s^2/a: the smaller a, the
-/// closer to singular positions; but a itself must be large enough to be taken as a pivot before the entries of its column.
+/// The number a on the diagonal. A row whose component outside the span of those before it has small size s gives a pivot of s^2/a: a small
+/// a allows positions closer to singular ones; but a must be large enough to be chosen as a pivot before the other entries of its column.
 const DIAGONAL: f64 = 0.05;
 
-/// Stages below zero that share their equations and variables, and so one factorisation.
+/// Projection stages (k < 0) with the same equations and variables, which share one factorisation.
 #[derive(Debug, Clone)]
 pub(crate) struct Projection {
     pub stages: Vec<i32>,
@@ -45,7 +45,7 @@ impl Projection {
         all
     }
 
-    /// Of stage -k. A constraint is its own pivot where that is at least the share `prefer` of the largest one possible.
+    /// The projection of stage -k. A constraint is its own pivot if that is at least the share `prefer` of the largest one possible.
     pub fn new(problem: &Problem, plan: &Plan, k: usize, dense_limit: usize, prefer: f64) -> Projection {
         let (equations, variables) = taking_part(problem, k);
         let (nv, ne, n) = (variables.len(), equations.len(), problem.variables.len());
@@ -75,7 +75,7 @@ impl Projection {
         }
     }
 
-    /// Values of the matrix, with the W that `scale` begins with, and its factorisation; zero if that is not to be had.
+    /// Forms the matrix with the weights W in `scale` and factorises it; returns the pivot ratio, zero on failure.
     pub fn factor(&mut self, jacobian: &[f64]) -> f64 {
         let nv = self.variables.len();
         let (w, r) = self.scale.split_at_mut(nv);
@@ -99,12 +99,12 @@ fn taking_part(problem: &Problem, k: usize) -> (Vec<u32>, Vec<u32>) {
 }
 
 impl Engine {
-    /// Projects stage `k`. `factored` remembers which projection was factored in this expansion.
+    /// Projects stage `k`. `factored` records which projection was factorised in this expansion.
     pub fn project_stage(&mut self, k: i32, factored: &mut usize) -> Result<(), Error> {
         let Some(at) = self.projections.iter().position(|p| p.stages.contains(&k)) else {
             return Ok(());
         };
-        // Taken out while the rest of the engine is at work.
+        // Moved out while the rest of the engine is borrowed.
         let mut projections = std::mem::take(&mut self.projections);
         let done = self.project(&mut projections[at], k, *factored == at);
         self.projections = projections;
@@ -126,7 +126,7 @@ impl Engine {
             }
             let size = self.apply(p, k)?;
             self.taylor.stage(k);
-            // The next correction would be of the square of this one, in a linear stage of its rounding.
+            // The next correction would be of the order of the square of this one; in a linear stage, of its rounding error.
             if !nonlinear || size < 1e-7 {
                 break;
             }
@@ -177,7 +177,7 @@ mod tests {
     use super::*;
     use std::sync::Arc;
 
-    /// Entries of the factors of a trunk, a weight on a rod, that carries chains of four rods each.
+    /// Number of entries in the factors for a trunk, a weight on a rod, that carries chains of four rods each.
     fn fill(branches: usize) -> usize {
         const LINKS: usize = 4;
         let n = 1 + LINKS * branches;
@@ -202,7 +202,7 @@ mod tests {
             let angle = i as f64;
             at[i] = [x + angle.cos(), y + angle.sin()];
             (0..2).for_each(|k| assert!(state.set(2 * i + k, 0, at[i][k])));
-            // Sizes as different as they are where some coordinates start at zero.
+            // Sizes as different as they are if some coordinates start at zero.
             (0..2).for_each(|k| engine.weight[2 * i + k] = at[i][k].abs().max(1e-3));
         }
         engine.enter(&state);
@@ -213,7 +213,7 @@ mod tests {
     #[test]
     fn fill_grows_with_the_number_of_branches_on_a_trunk() {
         let (few, many) = (fill(25), fill(100));
-        // The trunk's own share is less than a tenth.
+        // The contribution of the trunk is less than a tenth.
         assert!(many < 4 * few + few / 10, "{few} with 25 branches, {many} with 100");
     }
 }

@@ -1,4 +1,4 @@
-//! Derivatives of what is on a tape. As nodes again: reverse mode for gradients, forward mode for the total time derivative. As numbers:
+//! Derivatives of recorded expressions. As nodes: reverse mode for gradients, forward mode for the total time derivative. As numbers:
 //! reverse mode for gradients of single results.
 
 use super::hash::Quick;
@@ -7,8 +7,8 @@ use fourbar_math::{Scalar, slope};
 use num_traits::Zero;
 use std::collections::BinaryHeap;
 
-/// Partial derivatives of an operation with respect to its arguments, as numbers or as nodes. `own` is its value, `at` gives earlier
-/// results and `decides` the value that a kink depends on. Derivatives by time are leaves.
+/// Partial derivatives of an operation with respect to its arguments, as numbers or as nodes. `own` is its value, `at` returns earlier
+/// results and `decides` the value that selects the side of a kink. Time derivatives are leaves.
 fn partials<S: Scalar>(op: &Op, own: S, at: impl Fn(Id) -> S, decides: impl Fn(u32) -> S) -> ([(Id, S); 2], usize) {
     let none = (0, S::zero());
     let one = |a: Id, d: S| ([(a, d), none], 1);
@@ -43,28 +43,28 @@ fn partials<S: Scalar>(op: &Op, own: S, at: impl Fn(Id) -> S, decides: impl Fn(u
     }
 }
 
-/// Operation `id` of the tape being recorded.
+/// Operation `id` of the current tape.
 fn op(id: Id) -> Op {
     with(|t| t.ops[id as usize])
 }
 
-/// Node `id` of the tape being recorded.
+/// Node `id` of the current tape.
 fn node(id: Id) -> Node {
     with(|t| t.node(id))
 }
 
-/// The node that decides a kink of the tape being recorded.
+/// The node that selects the side of a kink of the current tape.
 fn deciding(kink: u32) -> Node {
     with(|t| t.node(t.kinks[kink as usize].node()))
 }
 
-/// Number of a node on the tape being recorded.
+/// Index of a node on the current tape.
 fn id_of(node: Node) -> Id {
     with(|t| node.id_on(t))
 }
 
-/// Sum over the seeds of weight times the gradient of the seed with respect to the `leaves`, treated as independent: the sweep does not
-/// go below a leaf. `None` if a `diff` of something else is met.
+/// Sum over the seeds of weight times the gradient of the seed with respect to the `leaves`, treated as independent: the sweep stops at
+/// leaves. `None` if a `diff` of anything else occurs.
 pub(crate) fn gradient(seeds: &[(Node, Node)], leaves: &[Node]) -> Option<Vec<Node>> {
     let seeds: Vec<(usize, Node)> = seeds.iter().map(|s| (id_of(s.0) as usize, s.1)).collect();
     let leaves: Vec<usize> = leaves.iter().map(|l| id_of(*l) as usize).collect();
@@ -139,8 +139,8 @@ pub(super) fn rate(of: Node) -> Node {
 }
 
 impl Tape {
-    /// Gradient of a result by the variables, at known values: pairs of variable and derivative, in order of variables.
-    /// `adjoint` holds zeros for all operations and is left so.
+    /// Gradient of a result with respect to the variables, at known values: pairs of variable and derivative, in order of variables.
+    /// `adjoint` must contain zeros for all operations, which are restored.
     pub fn gradient(&self, result: Node, known: &[f64], adjoint: &mut [f64]) -> Vec<(usize, f64)> {
         let Node::Result { id: top, .. } = result else { return Vec::new() };
         let mut heap = BinaryHeap::from([top]);
@@ -159,7 +159,7 @@ impl Tape {
                 out.push((j as usize, bar));
             }
             let (partials, n) = partials(op, at(a), at, |k| at(self.kinks[k as usize].node()));
-            // A branch not taken need not have a derivative.
+            // The branch not taken need not have a derivative.
             for &(b, p) in partials[..n].iter().filter(|(_, p)| *p != 0.0) {
                 adjoint[b as usize] += bar * p;
                 heap.push(b);
@@ -222,7 +222,7 @@ mod tests {
         let exact = [(value(0.7 + h, 0.4) - value(0.7 - h, 0.4)) / (2.0 * h), (value(0.7, 0.4 + h) - value(0.7, 0.4 - h)) / (2.0 * h)];
         assert_eq!(g.len(), 2);
         for (j, d) in g {
-            // Central differences: the square of the step, and rounding over it.
+            // Error of central differences: the square of the step, and rounding divided by it.
             assert!((d - exact[j]).abs() < 1e-8, "{j}: {d} {}", exact[j]);
         }
     }

@@ -1,20 +1,19 @@
-//! A quick hash for keys made of a few small numbers of our own; nothing here comes from outside, so that nobody can choose keys that
-//! collide.
+//! A fast hash for keys of a few small internal numbers; keys never come from outside, so that deliberate collisions are impossible.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
-/// A map that is only looked up, never walked.
+/// A map used for lookup only, never iterated.
 pub(super) type Quick<K, V> = HashMap<K, V, BuildHasherDefault<Mixer>>;
 
-/// Multiplies by an odd number and turns the bits after each part of the key.
+/// Multiplies by an odd number and rotates the bits after each part of the key.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Mixer(u64);
 
 impl Mixer {
     #[inline]
     fn mix(&mut self, x: u64) {
-        // 2^64 over the golden ratio: neighbouring numbers come to lie far apart.
+        // 2^64 over the golden ratio: neighbouring numbers are mapped far apart.
         self.0 = (self.0.rotate_left(23) ^ x).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     }
 }
@@ -37,7 +36,7 @@ impl Hasher for Mixer {
     }
     #[inline]
     fn finish(&self) -> u64 {
-        // Tables take their places from the lowest bits, which multiplication leaves poorest.
+        // Hash maps use the lowest bits, which multiplication mixes least.
         self.0 ^ (self.0 >> 32)
     }
 }

@@ -1,7 +1,7 @@
 //! Recording: expressions become nodes of a tape; equal nodes are merged and constants folded at entry.
 //!
-//! One tape is being recorded at a time on each thread. A finished one can be evaluated with numbers of any kind, differentiated at
-//! numbers, and played back onto another tape: into a problem.
+//! One tape is recorded at a time on each thread. A finished one can be evaluated with numbers of any kind, differentiated numerically, and
+//! replayed onto another tape, such as that of a problem.
 
 mod grad;
 mod hash;
@@ -19,7 +19,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 pub(crate) type Id = u32;
 
-/// One recorded operation. Arguments have smaller numbers than the node itself.
+/// One recorded operation. Arguments have smaller indices than the node itself.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Op {
     Const(f64),
@@ -45,11 +45,11 @@ pub(crate) enum Op {
     /// y, x and the node x^2 + y^2.
     Atan2(Id, Id, Id),
     Diff(Id, u32),
-    /// Kink number, value where its switching node is not negative, value where it is.
+    /// Kink number, value if its switching node is not negative, value if it is.
     Switch(u32, Id, Id),
 }
 
-/// Key under which equal operations are found again.
+/// Key by which equal operations are found.
 type Key = (u8, Id, Id, u64);
 
 /// A place where the expression changes its form.
@@ -62,7 +62,7 @@ pub(crate) enum Kink {
 }
 
 impl Kink {
-    /// The node whose value decides.
+    /// The node whose value selects the branch or piece.
     pub fn node(&self) -> Id {
         match self {
             Kink::Sign { node } | Kink::Table { node, .. } => *node,
@@ -83,36 +83,36 @@ struct Around {
 /// Recorded operations, each a node; [`Node`]s are its results.
 #[derive(Debug, Clone, Default)]
 pub struct Tape {
-    /// Tells its nodes from those of other tapes.
+    /// Distinguishes its nodes from those of other tapes.
     stamp: u32,
     pub(crate) ops: Vec<Op>,
     merged: Quick<Key, Id>,
     pub(crate) kinks: Vec<Kink>,
-    /// Numbers of those kinks that are tables, in order of their parameters.
+    /// Indices of the kinks that are tables, in order of their parameters.
     tables: Vec<u32>,
     around: Option<Around>,
     refused: Vec<&'static str>,
 }
 
 thread_local! {
-    /// The tape that nodes of this thread are recorded on.
+    /// The current tape of this thread.
     static CURRENT: RefCell<Tape> = RefCell::default();
 }
 
 /// Parameters of a table: left end and four coefficients.
 const PARAMETERS: u32 = 5;
 
-/// Runs `f` on the tape being recorded.
+/// Runs `f` on the current tape.
 fn with<R>(f: impl FnOnce(&mut Tape) -> R) -> R {
     CURRENT.with_borrow_mut(f)
 }
 
-/// Time and `n` variables on the tape being recorded.
+/// Time and `n` variables on the current tape.
 pub(crate) fn leaves(n: usize) -> (Node, Vec<Node>) {
     (Node::time(), variables(0..n))
 }
 
-/// Variables by their numbers on the tape being recorded.
+/// Variables of the current tape by index.
 pub(crate) fn variables(numbers: std::ops::Range<usize>) -> Vec<Node> {
     with(|t| {
         let ids: Vec<Id> = numbers.map(|j| t.push(Op::Var(j as u32))).collect();
@@ -121,13 +121,13 @@ pub(crate) fn variables(numbers: std::ops::Range<usize>) -> Vec<Node> {
 }
 
 impl Tape {
-    /// Runs `f` with a fresh tape and hands the tape over with what `f` gives. Recordings may be nested; nodes belong to the tape on which
-    /// they were recorded, and are not numbers on any other.
+    /// Runs `f` with a new tape and returns the tape with the result of `f`. Recordings may be nested; nodes belong to the tape on which
+    /// they were recorded, and are NaN on any other.
     pub fn record<R>(f: impl FnOnce() -> R) -> (Self, R) {
         Self::default().recording(f)
     }
 
-    /// The same around a start at `time`: results have values, and [`Node::variable`] makes variables with values and rates.
+    /// The same around a start at `time`: results have values, and [`Node::variable`] creates variables with values and rates.
     pub fn record_around<R>(time: f64, f: impl FnOnce() -> R) -> (Self, R) {
         let around = Around { time, variables: Vec::new(), known: Vec::new() };
         Self { around: Some(around), ..Self::default() }.recording(f)
@@ -141,12 +141,12 @@ impl Tape {
         (CURRENT.replace(outer), result)
     }
 
-    /// Values and rates of the variables at the start the tape was recorded around, by their numbers.
+    /// Values and rates of the variables at the start around which the tape was recorded, by index.
     pub fn variables(&self) -> &[[f64; 2]] {
         self.around.as_ref().map_or(&[], |a| &a.variables)
     }
 
-    /// Operations that were requested and have no Taylor series.
+    /// Requested operations without a Taylor series.
     pub fn refused(&self) -> &[&'static str] {
         &self.refused
     }
@@ -164,7 +164,7 @@ impl Tape {
         self.node(id)
     }
 
-    /// Value and rate of a node at the start; not numbers without one.
+    /// Value and rate of a node at the start; NaN without one.
     fn at_start(&self, id: Id) -> Dual {
         let known = self.around.as_ref().and_then(|a| a.known.get(id as usize));
         known.copied().unwrap_or(Dual { c: [f64::NAN; 2] })
@@ -217,7 +217,7 @@ impl Tape {
     }
 
     pub(crate) fn constant(&mut self, c: f64) -> Id {
-        // One zero only, regardless of its sign.
+        // A single zero, regardless of its sign.
         self.push(Op::Const(if c == 0.0 { 0.0 } else { c }))
     }
 
@@ -228,7 +228,7 @@ impl Tape {
         }
     }
 
-    /// Splits a node into factor and rest.
+    /// Splits a node into a constant factor and the rest.
     fn scaled(&self, id: Id) -> (f64, Id) {
         match self.ops[id as usize] {
             Op::Scale(c, a) => (c, a),
@@ -305,7 +305,7 @@ impl Tape {
         if e == 1.0 { x } else { self.push(Op::Scale(e, x)) }
     }
 
-    /// A function of one argument, evaluated at once if the argument is a constant.
+    /// A function of one argument, evaluated immediately if the argument is a constant.
     pub(crate) fn unary(&mut self, a: Id, value: fn(f64) -> f64, op: fn(Id) -> Op) -> Id {
         match self.as_const(a) {
             Some(x) => self.constant(value(x)),
@@ -373,8 +373,8 @@ impl Tape {
         }
     }
 
-    /// The terms of a short sum of variables, their derivatives and constants; `None` for anything else. Differentiating
-    /// such a sum term by term saves the rows of the sum: momenta with constant masses are of this kind.
+    /// The terms of a short sum of variables, their derivatives and constants; `None` for anything else. Differentiating such a sum term by
+    /// term saves the rows of the sum, for example for momenta with constant masses.
     fn linear_terms(&self, sum: Id) -> Option<Vec<(f64, Id)>> {
         let mut terms = Vec::new();
         let mut open = vec![(1.0, sum)];
@@ -429,7 +429,7 @@ impl Tape {
         w
     }
 
-    /// Whether a node is a choice between the numbers zero and one, or made of such.
+    /// Whether a node is a choice between the numbers zero and one, or composed of such choices.
     fn is_condition(&self, id: Id) -> bool {
         let bit = |a: Id| matches!(self.as_const(a), Some(0.0 | 1.0));
         match self.ops[id as usize] {

@@ -1,4 +1,4 @@
-//! The scalar that records: every operation on it appends to the tape being recorded.
+//! The recording scalar: every operation on it is appended to the current tape.
 
 use super::{Id, Op, Tape, with};
 use fourbar_math::elementary;
@@ -29,7 +29,7 @@ impl Node {
         })
     }
 
-    /// A new variable with its value and rate at the start; not a number on a tape that is not recorded around one.
+    /// A new variable with its value and rate at the start; NaN if the tape is not recorded around a start.
     pub fn variable(value: f64, rate: f64) -> Self {
         with(|t| t.variable(value, rate))
     }
@@ -45,7 +45,7 @@ impl Node {
         }
     }
 
-    /// How many variables of the tape being recorded some results depend on.
+    /// Number of variables of the current tape on which some results depend.
     pub fn reach(results: impl IntoIterator<Item = Node>) -> usize {
         with(|t| t.reach(results))
     }
@@ -58,7 +58,7 @@ impl Node {
         }
     }
 
-    /// Its value among those of all operations of its tape, as [`Tape::eval`] gives them.
+    /// Its value in the list of values of all operations of its tape, as computed by [`Tape::eval`].
     pub fn among<S: Scalar>(self, known: &[S]) -> S {
         match self {
             Node::Number(x) => S::of(x),
@@ -66,7 +66,7 @@ impl Node {
         }
     }
 
-    /// Its number on a tape; what belongs to another tape is not a number there.
+    /// Its index on a tape; results of other tapes become NaN.
     pub(crate) fn id_on(self, tape: &mut Tape) -> Id {
         match self {
             Node::Number(x) => tape.constant(x),
@@ -101,7 +101,7 @@ impl Node {
         }
     }
 
-    /// Whether it is a choice between the numbers zero and one, or made of such.
+    /// Whether it is a choice between the numbers zero and one, or composed of such choices.
     fn is_condition(self) -> bool {
         with(|t| {
             let id = self.id_on(t);
@@ -169,7 +169,7 @@ impl Scalar for Node {
     fn of(x: f64) -> Self {
         Node::Number(x)
     }
-    /// The value at the start; not a number on a tape that is not recorded around one.
+    /// The value at the start; NaN if the tape is not recorded around a start.
     fn value(self) -> f64 {
         match self {
             Node::Number(x) => x,
@@ -280,7 +280,7 @@ impl Scalar for Node {
                     a
                 }
             }
-            // Anything else is different from zero but at single instants.
+            // Anything else is non-zero except at isolated instants.
             _ => a,
         }
     }
@@ -294,7 +294,7 @@ impl Scalar for Node {
             Node::Result { .. } => self.on_tape(|t, a| t.table(a, f)),
         }
     }
-    /// Jumps have no Taylor series: the tape notes it, and no problem can be made of it.
+    /// Jumps have no Taylor series: the tape records the refusal, and no problem can be built from it.
     fn floor(self) -> Self {
         self.unary(f64::floor, |t, a| {
             t.refused.push("floor, ceil or mod");

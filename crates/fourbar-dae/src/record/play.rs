@@ -1,16 +1,16 @@
-//! What can be done with a finished tape: which of its operations are needed, numbers of any kind at any state, playing it back.
+//! Operations on a finished tape: selecting the needed operations, evaluation with any kind of numbers, and replay.
 
 use super::{Around, Id, Kink, Node, Op, PARAMETERS, Tape, with};
 use fourbar_math::{Dual, Scalar};
 use std::collections::HashMap;
 
 impl Tape {
-    /// The table that parameter `k` belongs to.
+    /// The table to which parameter `k` belongs.
     fn table_of(&self, k: u32) -> &Kink {
         &self.kinks[self.tables[(k / PARAMETERS) as usize] as usize]
     }
 
-    /// Calls `f` with every node that the value of an operation depends on.
+    /// Calls `f` with every node on which the value of an operation depends.
     fn each_argument(&self, op: &Op, mut f: impl FnMut(Id)) {
         match *op {
             Op::Param(k) => f(self.table_of(k).node()),
@@ -29,12 +29,12 @@ impl Tape {
         }
     }
 
-    /// Numbers of results that are not constant.
+    /// Indices of results that are not constant.
     fn ids(results: impl IntoIterator<Item = Node>) -> impl Iterator<Item = Id> {
         results.into_iter().filter_map(|r| if let Node::Result { id, .. } = r { Some(id) } else { None })
     }
 
-    /// How many variables the given results depend on.
+    /// Number of variables on which the given results depend.
     pub fn reach(&self, results: impl IntoIterator<Item = Node>) -> usize {
         let mut open: Vec<Id> = Self::ids(results).collect();
         let mut seen = std::collections::HashSet::new();
@@ -58,7 +58,7 @@ impl Tape {
         self.ops.is_empty()
     }
 
-    /// The operations that the given results depend on, in order.
+    /// The operations on which the given results depend, in order.
     pub fn needed(&self, results: impl IntoIterator<Item = Node>) -> Vec<u32> {
         let mut wanted = vec![false; self.ops.len()];
         for a in Self::ids(results) {
@@ -72,7 +72,7 @@ impl Tape {
         (0..self.ops.len() as Id).filter(|&a| wanted[a as usize]).collect()
     }
 
-    /// The value of an operation; `x` gives variables, `known` earlier results, and `diff` derivatives.
+    /// The value of an operation; `x` returns variables, `known` contains earlier results, and `diff` returns derivatives.
     #[inline]
     fn value<S: Scalar>(&self, op: &Op, t: S, x: impl Fn(u32) -> S, known: &[S], diff: impl Fn(Id, u32) -> S) -> S {
         let at = |a: Id| known[a as usize];
@@ -101,7 +101,7 @@ impl Tape {
         }
     }
 
-    /// A parameter of a table whose argument has a value.
+    /// A parameter of a table at the value of its argument.
     fn parameter(&self, k: u32, value: impl Fn(Id) -> f64) -> f64 {
         let Kink::Table { node, table, .. } = self.table_of(k) else { return f64::NAN };
         let (from, coefficients) = table.of_piece(table.piece(value(*node)));
@@ -111,7 +111,7 @@ impl Tape {
         }
     }
 
-    /// Value and rate of a new operation at the start. Rates of rates are not known there.
+    /// Value and rate of a new operation at the start. Rates of rates are unknown there.
     pub(super) fn value_at_start(&self, op: &Op, around: &Around) -> Dual {
         let rate = |a: Id, p: u32| match self.ops[a as usize] {
             Op::Var(j) if p == 1 => around.variables.get(j as usize).map_or(f64::NAN, |v| v[1]),
@@ -128,8 +128,8 @@ impl Tape {
         }
     }
 
-    /// Plays the operations of `list` back on the tape being recorded, with other nodes for time and variables. What is handed back gives
-    /// the nodes of results by [`Node::among`].
+    /// Replays the operations of `list` on the current tape, with other nodes for time and variables. [`Node::among`] finds the nodes of
+    /// results in the returned list.
     pub fn replay(&self, list: &[u32], time: Node, x: &[Node]) -> Vec<Node> {
         let mut nodes = vec![Node::Number(f64::NAN); self.ops.len()];
         let mut parameters: HashMap<u32, [Node; PARAMETERS as usize]> = HashMap::new();
@@ -146,7 +146,7 @@ impl Tape {
         nodes
     }
 
-    /// The parameters of the table that parameter `k` belongs to, on the tape being recorded.
+    /// The parameters of the table to which parameter `k` belongs, on the current tape.
     fn replay_table(&self, k: u32, nodes: &[Node]) -> [Node; PARAMETERS as usize] {
         let Kink::Table { node, table, .. } = self.table_of(k) else { return [Node::Number(f64::NAN); PARAMETERS as usize] };
         match nodes[*node as usize] {

@@ -1,22 +1,22 @@
 //! Highest-value transversal of the signature matrix by shortest augmenting paths, and the canonical offsets.
 //!
-//! Costs are minus the orders, with potentials that keep reduced costs nonnegative. Dijkstra's search from each row
-//! that a greedy start leaves free stops at the nearest free column and touches visited columns only. Ties are broken
-//! towards free columns and then the newest: with ties broken by column number long chains cost quadratic time.
+//! Costs are minus the orders, with potentials that keep reduced costs non-negative. Dijkstra's search from each row left free by a greedy
+//! start stops at the nearest free column and visits only the columns it needs. Ties are broken towards free columns and then the newest:
+//! with ties broken by column number long chains take quadratic time.
 
 use super::sigma::Signature;
 use std::collections::BinaryHeap;
 
 const NONE: u32 = u32::MAX;
 
-/// Rows and columns of a set of rows that touches one column too few.
+/// Rows and columns of a set of rows that contains one column too few.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct HallSet {
     pub rows: Vec<usize>,
     pub columns: Vec<usize>,
 }
 
-/// Column matched to each row, or a proof that there is none.
+/// Column matched to each row, or a proof that there is no transversal.
 pub(crate) fn transversal(sigma: &Signature) -> Result<Vec<usize>, HallSet> {
     let n = sigma.size();
     let (mut u, mut v) = (vec![0i64; n], vec![i64::MAX; n]);
@@ -85,7 +85,7 @@ pub(crate) fn transversal(sigma: &Signature) -> Result<Vec<usize>, HallSet> {
             }
             row = row_of[j] as usize;
         };
-        // Potentials, then flip the matching along the path.
+        // Update the potentials, then flip the matching along the path.
         let length = distance[end];
         u[free] += length;
         for &j in &settled {

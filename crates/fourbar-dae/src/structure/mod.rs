@@ -8,7 +8,7 @@ use crate::program::Program;
 use sigma::Signature;
 use std::fmt;
 
-/// What the structure of the equations says before any number is known.
+/// Structural properties of the equations, before numerical values are known.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Structure {
     pub(crate) sigma: Signature,
@@ -49,11 +49,11 @@ impl Structure {
     pub fn transversal(&self) -> &[usize] {
         &self.column_of
     }
-    /// Equation offsets: how often each equation is differentiated.
+    /// Equation offsets: number of differentiations of each equation.
     pub fn c(&self) -> &[usize] {
         &self.c
     }
-    /// Variable offsets: the leading derivative of each variable.
+    /// Variable offsets: order of the leading derivative of each variable.
     pub fn d(&self) -> &[usize] {
         &self.d
     }
@@ -66,7 +66,7 @@ impl Structure {
     pub fn degrees_of_freedom(&self) -> usize {
         self.d.iter().sum::<usize>() - self.c.iter().sum::<usize>()
     }
-    /// Are the equations linear in the leading derivatives?
+    /// Whether the equations are linear in the leading derivatives.
     pub fn is_quasilinear(&self) -> bool {
         self.quasilinear
     }
@@ -88,8 +88,8 @@ impl Structure {
     }
 }
 
-/// Strongly connected components of the graph equation -> equation that determines a variable it contains.
-/// Tarjan's algorithm finishes a component after all it depends on, so its numbering is an order of solution.
+/// Strongly connected components of the graph equation -> equation that determines a variable it contains. Tarjan's algorithm completes a
+/// component after all on which it depends, so its numbering is an order of solution.
 fn blocks(sigma: &Signature, column_of: &[usize], c: &[usize], d: &[usize]) -> (Vec<usize>, usize) {
     let n = column_of.len();
     let mut row_of = vec![0; n];

@@ -13,7 +13,7 @@ impl Signature {
     pub fn of(program: &Program) -> Self {
         let n_rows = program.rows.len();
         let reached = program.reached_by_equations();
-        // The map of a row is dropped after its last use.
+        // The entries of a row are dropped after its last use.
         let mut last_use = vec![0usize; n_rows];
         for v in 0..n_rows {
             last_use[v] = v;
@@ -27,7 +27,7 @@ impl Signature {
             let mut map: Vec<(u32, u32)> = Vec::new();
             match program.rows[v] {
                 Row::Var(j) => map.push((j, 0)),
-                // 1 + a^2 holds nothing beyond a, x^2 + y^2 nothing beyond x and y.
+                // 1 + a^2 depends on nothing beyond a, x^2 + y^2 on nothing beyond x and y.
                 Row::Atan(a, _) => map.extend_from_slice(&maps[a as usize]),
                 _ => program.each_arg(v, |a, p| map.extend(maps[a].iter().map(|&(j, s)| (j, s + p)))),
             }

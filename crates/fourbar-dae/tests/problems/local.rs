@@ -3,8 +3,8 @@
 use fourbar_dae::{Integrator, Options, Problem, State};
 use std::sync::Arc;
 
-/// Local errors of all steps, in units of the tolerance, and the global error at the end in units of the sizes.
-/// The first step and the last two, which the end cuts short, are left out.
+/// Local errors of all steps, in units of the tolerance, and the global error at the end in units of the sizes. The first step and the last
+/// two, which are shortened by the end, are omitted.
 pub fn local_errors(problem: &Arc<Problem>, start: &State, options: &Options, end: f64) -> Vec<f64> {
     let d = problem.structure().d().to_vec();
     let mut run = Integrator::new(problem, start, options.clone()).expect("options");

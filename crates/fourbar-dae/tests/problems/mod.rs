@@ -38,7 +38,7 @@ pub fn chain(n: usize) -> Result<Problem, Error> {
     })
 }
 
-/// The chain at rest, rods leaning a little to alternating sides.
+/// The chain at rest, rods slightly inclined to alternating sides.
 pub fn chain_start(problem: &Problem, n: usize) -> State {
     let mut state = problem.zero_state(0.0);
     let (mut x, mut y) = (0.0, 0.0);
@@ -183,7 +183,7 @@ pub fn andrews_points<S: Scalar>(q: &[S], v: &[S], outputs: bool, m: &mut Mechan
     kinetic += square(ev) * about(0.02373, 0.01874f64.powi(2) + 0.01043f64.powi(2), 5.255e-6, 0.035);
     kinetic += square(gv) * about(0.0705, 0.02308f64.powi(2) + 0.00916f64.powi(2), 1.169e-5, 0.04);
     kinetic += square(hv) * about(0.05498, 0.01228f64.powi(2) + 0.00449f64.powi(2), 1.912e-5, 0.04);
-    // Bars between two moving points: mass, inertia, length, place of the centre from the first point.
+    // Bars between two moving points: mass, inertia, length, position of the centre from the first point.
     let bars = [
         (fv, ev, 0.00365, 4.41e-7, 0.028, 0.0115 / 0.028),
         (gv, ev, 0.00706, 5.667e-7, 0.02, 0.00579 / 0.02),
@@ -234,7 +234,7 @@ pub fn andrews_points_problem(outputs: bool) -> (Arc<Problem>, State) {
     (Arc::new(problem), state)
 }
 
-/// Numbers of a data file: header names and rows. Lines with `#` are comments.
+/// Values of a data file: header names and rows. Lines with `#` are comments.
 pub fn read_table(text: &str) -> (Vec<&str>, Vec<Vec<f64>>) {
     let mut lines = text.lines().filter(|l| !l.starts_with('#'));
     let names = lines.next().unwrap_or("").split(',').collect();

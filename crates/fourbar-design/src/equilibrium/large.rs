@@ -1,9 +1,9 @@
-//! Rests of large mechanisms, without dense matrices.
+//! Equilibria of large mechanisms, without dense matrices.
 //!
-//! The ways are those of small ones, downhill above all, with forces and steps in the coordinates of all bodies: what the constraints leave of
-//! the forces comes from the engine's projector with motions counted as lengths, a step from the stiffness beside the constraints in blocks
-//! (`kkt`), and whether it goes downhill only, from a Cholesky factor of the blocks of bodies with strong springs across the joints. The lowest
-//! modes of the masses tell whether a rest is stable, and the way out of one that is not.
+//! The methods are those for small mechanisms, mainly descent, with forces and steps in the coordinates of all bodies. The tangential
+//! forces come from the engine's projector with motions weighted as lengths; a step solves the block system of stiffness and constraints
+//! (`kkt`); definiteness is tested by a Cholesky factor of the body blocks with strong springs across the joints. The lowest
+//! vibration modes decide whether an equilibrium is stable, and give the direction out of an unstable one.
 
 use super::refusals::{self, Ended};
 use super::solve::{AT_REST, DOWNHILL, Ending, FAR, NEAR, RADIUS, ROUNDING, STILL, SYMMETRIC, TURN};
@@ -24,33 +24,33 @@ use fourbar::state::{Configuration, Twist, Wrench};
 use fourbar::{Diagnostic, Model, stop};
 use nalgebra::{DMatrix, DVector};
 
-/// Coordinates above which dense matrices take long.
+/// Number of coordinates above which dense matrices are slow.
 const DENSE: usize = 300;
-/// Steps, at most: a stiff rope of hundreds of links turns by a small angle in each, and they cost little.
+/// Maximum number of steps: a stiff rope of hundreds of links turns by a small angle in each, and steps cost little.
 const STEPS: usize = 2000;
-/// Squares of frequencies below this share of the shift are rounding.
+/// Squared frequencies below this share of the shift are rounding errors.
 const UNSEEN: f64 = 1e-9;
-/// Stiffness of the springs across the joints as a share of the stiffest of the mechanism: those that make blocks regular, and by how much those
-/// are stiffer that leave only what the joints allow. Compliance of the rows beside that of the first.
+/// Stiffness of the springs across the joints, as a share of the largest of the mechanism, that makes blocks regular; factor by which
+/// stiffer springs leave only the motions that the joints allow; compliance of the rows relative to that of the first springs.
 const SPRINGS: f64 = 10.0;
 const FIRMER: f64 = 1e5;
 const COMPLIANCE: f64 = 1e-9;
-/// Shift under the rows of the projector, and corrections of what it leaves, at most.
+/// Shift under the rows of the projector; maximum number of corrections of the remaining normal forces.
 const SHIFT: f64 = 1e-9;
 const CORRECTIONS: usize = 20;
-/// Corrections that close the joints, at most.
+/// Maximum number of corrections that close the joints.
 const CLOSING: usize = 40;
-/// Springs that make an indifferent stiffness definite near a rest, as a share of the stiffest.
+/// Springs that make a semidefinite stiffness definite near an equilibrium, as a share of the largest stiffness.
 const SLIGHT: f64 = 1e-13;
-/// Frequencies that are found of a rest.
+/// Number of frequencies computed at an equilibrium.
 const MODES: usize = 6;
 
-/// Whether a mechanism is one of these: large, without states and rolling bodies, whose forces each read few bodies.
+/// Whether these methods are used: large mechanisms without states and rolling bodies, whose forces each depend on few bodies.
 pub fn applies(model: &Model) -> bool {
     6 * model.moving() > DENSE && can(model)
 }
 
-/// The same regardless of its size.
+/// Whether these methods can be used, regardless of size.
 pub fn can(model: &Model) -> bool {
     model.moving() > 0 && model.states.is_empty() && model.rolling.is_empty() && reaches_few(model)
 }
@@ -62,15 +62,15 @@ pub struct Rest {
     pub state: Configuration,
     /// Multipliers of all rows.
     lambda: Vec<f64>,
-    /// What is left of the applied forces when the constraints have taken their part.
+    /// Applied forces less the constraint forces.
     tangential: DVector<f64>,
-    /// Its size along free motions of unit length, N.
+    /// Norm of `tangential` for motions weighted as lengths, N.
     size: f64,
     /// Largest load, N.
     load: f64,
 }
 
-/// A large mechanism whose rest is searched for.
+/// A large mechanism whose equilibrium is sought.
 pub struct Large<'m> {
     model: &'m Model,
     kkt: Kkt<'m>,
@@ -82,7 +82,7 @@ pub struct Large<'m> {
 }
 
 impl<'m> Large<'m> {
-    /// Around a closed position.
+    /// Starts at a closed position.
     pub fn new(model: &'m Model, at: &Configuration) -> Self {
         let mut kkt = Kkt::new(model, at, lengths(model));
         kkt.firmer = FIRMER;
@@ -91,12 +91,12 @@ impl<'m> Large<'m> {
         Self { model, kkt, projector, reach, largest: 0.0 }
     }
 
-    /// Length of a motion, turns counted as lengths.
+    /// Norm of a motion, with rotations weighted as lengths.
     fn length(&self, x: &DVector<f64>) -> f64 {
         x.dot(&self.kkt.weigh(x)).max(0.0).sqrt()
     }
 
-    /// The motion that forces drive where nothing but its length counts.
+    /// Steepest-descent motion of the forces in the norm of lengths.
     fn along(&self, f: &DVector<f64>) -> DVector<f64> {
         let weights = self.projector.inverse.iter();
         stacked(&by_body(f).into_iter().zip(weights).map(|(f, w)| w.apply(&Wrench { F: f.v, T: f.w })).collect::<Vec<_>>())
@@ -134,13 +134,13 @@ impl<'m> Large<'m> {
         Rest { state, lambda, tangential, size, load: self.largest }
     }
 
-    /// Free motions at a position.
+    /// Degrees of freedom at a position.
     pub fn freedom(&self, at: &Configuration) -> usize {
         let set = &self.kkt.equations.set;
         (6 * self.model.moving() + redundant_rows(self.model, set, &at.q)).saturating_sub(set.rows())
     }
 
-    /// Moves by an increment and closes all joints; `None` where they do not close near by.
+    /// Moves by an increment and closes all joints; `None` if they do not close nearby.
     fn moved(&mut self, c: &Configuration, dq: &DVector<f64>) -> Option<Configuration> {
         let mut x = stepped(c, dq);
         let (set, p) = (&self.kkt.equations.set, &mut self.projector);
@@ -164,7 +164,7 @@ impl<'m> Large<'m> {
         None
     }
 
-    /// Forms the stiffness at a position; gives the largest, N/m.
+    /// Forms the stiffness at a position; returns its largest value, N/m.
     fn form(&mut self, rest: &Rest) -> f64 {
         let L = self.model.length;
         self.kkt.form(&rest.state, &rest.lambda);
@@ -176,13 +176,13 @@ impl<'m> Large<'m> {
         top
     }
 
-    /// The lowest modes of the masses, by the stiffness of a position with the springs of the last one that was formed.
-    /// Gives the shift with them.
+    /// The lowest vibration modes with the stiffness of a position; definiteness is tested with the springs of the last position
+    /// formed. Returns the shift as well.
     fn lowest(&self, rest: &Rest, count: usize) -> Option<(Vec<Lowest>, f64)> {
         let mut kkt = sparse::formed(self.model, &rest.state, &rest.lambda);
         kkt.springs.clone_from(&self.kkt.springs);
         kkt.firmer = FIRMER;
-        // With a shift beyond the lowest of them all answers are positive, and the largest are the lowest.
+        // With a shift beyond the lowest eigenvalue all inverse eigenvalues are positive, and the largest belong to the lowest modes.
         let mut shift = sparse::first_shift(self.model, &rest.state);
         let mut tries = 0;
         while !kkt.holds(shift) && tries < 60 {
@@ -193,13 +193,13 @@ impl<'m> Large<'m> {
         Some((sparse::near(kkt, shift, count).ok()?, shift))
     }
 
-    /// The stiffness of the motions of single bodies by their masses, the largest.
+    /// Largest ratio of stiffness to mass of a single body.
     fn quickest(&self) -> f64 {
         let masses = self.model.bodies.iter().map(|b| b.mass).enumerate().skip(1);
         masses.map(|(b, m)| if m > 0.0 { self.kkt.own(b) / m } else { 0.0 }).fold(0.0, f64::max)
     }
 
-    /// Frequencies of the small motions at a position whose stiffness was formed last; `None` where they cannot be found.
+    /// Stability by the lowest modes at the position whose stiffness was formed last; `None` if they cannot be computed.
     fn verdict(&mut self, rest: &Rest, count: usize) -> Option<Verdict> {
         let (list, shift) = self.lowest(rest, count)?;
         self.kkt.plain(Part::Whole);
@@ -215,13 +215,13 @@ impl<'m> Large<'m> {
         Some(Verdict { stability, omega2, sizes, shapes, softest, idle: 0, circulatory, roots: Vec::new() })
     }
 
-    /// The way out of a rest that is not stable.
+    /// Direction out of an unstable equilibrium.
     fn downhill(&mut self, rest: &Rest) -> Option<DVector<f64>> {
         let v = self.verdict(rest, 1)?;
         (v.stability == Stability::Unstable).then(|| v.shapes.column(0).into_owned())
     }
 
-    /// The step of a trust region with the symmetric stiffness, of which `mu` times the lengths make it hold every motion.
+    /// Trust-region step with the symmetric stiffness; `mu` times the weights of lengths makes it definite.
     fn step(&mut self, rest: &Rest, mut mu: f64, radius: f64) -> Option<DVector<f64>> {
         if !self.kkt.factor(mu, Part::Symmetric) {
             return None;
@@ -232,7 +232,7 @@ impl<'m> Large<'m> {
             if size <= 1.01 * radius || !size.is_finite() {
                 break;
             }
-            // Newton's method for the inverse of the length, which approaches from the side of longer steps.
+            // Newton's method for the inverse of the length, which converges from the side of longer steps.
             let weighed = self.kkt.weigh(&x);
             let much = size * size / weighed.dot(&self.kkt.solve(&weighed)).max(f64::MIN_POSITIVE);
             mu += much * (size - radius) / radius;
@@ -245,13 +245,13 @@ impl<'m> Large<'m> {
         size.is_finite().then(|| if size > radius { x * (radius / size) } else { x })
     }
 
-    /// A step, shortened so that no body turns too far.
+    /// Shortens a step so that no body turns too far.
     fn turned(&self, x: DVector<f64>) -> DVector<f64> {
         let turn = by_body(&x).iter().fold(0.0_f64, |s, d| s.max(d.w.norm()));
         if turn > TURN { x * (TURN / turn) } else { x }
     }
 
-    /// A step of this length changes positions by no more than their rounding.
+    /// Length of a step that changes positions by no more than their rounding error.
     fn still(&self) -> f64 {
         STILL * self.reach * (self.model.moving() as f64).sqrt()
     }
@@ -260,7 +260,7 @@ impl<'m> Large<'m> {
         rest.state.q.iter().any(|q| q.r.norm() > FAR * self.model.length.max(self.reach))
     }
 
-    /// Goes downhill to where the mechanism comes to rest by itself.
+    /// Descent to an equilibrium in which the mechanism comes to rest by itself.
     fn descend(&mut self, start: &Configuration) -> Ending<Rest> {
         let L = self.model.length;
         let mut rest = self.rest(start);
@@ -275,7 +275,7 @@ impl<'m> Large<'m> {
             let held = self.kkt.holds(0.0);
             let out = if held || !near { None } else { self.downhill(&rest) };
             let saddle = if near { out.is_some() } else { !held };
-            // Saddles, which are left, do not count.
+            // Saddle points do not count: the search leaves them.
             if saddle || size < 0.5 * best.0 {
                 best = (if saddle { f64::INFINITY } else { size }, count);
             }
@@ -298,15 +298,15 @@ impl<'m> Large<'m> {
             }
             let newton = match self.kkt.antisymmetric() > SYMMETRIC * self.kkt.largest()[0] {
                 _ if saddle => None,
-                // Near a rest the whole stiffness converges faster than its symmetric part.
+                // Near an equilibrium the full stiffness converges faster than its symmetric part.
                 true if self.kkt.factor(mu.min(SLIGHT * top), Part::Whole) => Some(self.kkt.solve(&rest.tangential)),
-                // A step that the radius does not shorten is Newton's.
+                // A step that is not shortened by the radius is a Newton step.
                 _ => Some(x.clone()).filter(|x| self.length(x) < 0.99 * radius),
             };
             if let Some(newton) = newton
                 && self.length(&newton) <= radius
             {
-                // Where all springs are slack, positions to rounding leave forces that are large beside their loads.
+                // Where all springs are slack, rounding errors of positions cause forces that are large relative to the loads.
                 if self.length(&newton) <= self.still() {
                     return Ending::Rest(Box::new(rest), count);
                 }
@@ -375,7 +375,7 @@ impl<'m> Large<'m> {
         if rest.size <= ROUNDING * rest.load { Ending::Rest(Box::new(rest), STEPS) } else { Ending::Lost(Box::new(rest)) }
     }
 
-    /// Newton's method on the forces, with steps shortened until these fall: any kind of rest.
+    /// Newton's method on the forces, with steps shortened until the forces decrease: finds equilibria of any kind.
     fn newton(&mut self, start: &Configuration) -> Ending<Rest> {
         let mut rest = self.rest(start);
         let mut best = (f64::INFINITY, 0);
@@ -412,14 +412,14 @@ impl<'m> Large<'m> {
         if rest.size <= ROUNDING * rest.load { Ending::Rest(Box::new(rest), STEPS) } else { Ending::Lost(Box::new(rest)) }
     }
 
-    /// Newton's step with the stiffness that was formed last.
+    /// Newton step with the stiffness that was formed last.
     fn newton_step(&mut self, rest: &Rest, top: f64) -> Option<DVector<f64>> {
         let done = self.kkt.factor(0.0, Part::Whole) || self.kkt.factor(SLIGHT * top, Part::Whole);
         let x = done.then(|| self.kkt.solve(&rest.tangential))?;
         self.length(&x).is_finite().then_some(x)
     }
 
-    /// Whether a closed position is a rest, stable or not.
+    /// Whether a closed position is an equilibrium, stable or not.
     pub fn rests(&mut self, at: &Configuration) -> bool {
         let rest = self.rest(at);
         if rest.size <= ROUNDING * rest.load {
@@ -430,7 +430,7 @@ impl<'m> Large<'m> {
         way.is_some_and(|y| y <= (ROUNDING * self.model.length).max(self.still()))
     }
 
-    /// From a position to a rest, by one way after the other.
+    /// Searches for an equilibrium from a position, trying one method after another.
     pub fn solve(&mut self, start: &Configuration, kind: Kind) -> (Ending<Rest>, &'static str) {
         if kind == Kind::Any {
             let newton = self.newton(start);
@@ -448,7 +448,7 @@ impl<'m> Large<'m> {
         if matches!(newton, Ending::Rest(..)) { (newton, "Newton's method on the residual") } else { (down, "downhill") }
     }
 
-    /// What is to be said of a rest.
+    /// Evaluates an equilibrium: stability, energy, residual and warnings.
     pub fn judged(&mut self, rest: &Rest, iterations: usize, method: &'static str) -> Result<Equilibrium, Diagnostic> {
         let model = self.model;
         let top = self.form(rest);
@@ -487,14 +487,14 @@ impl<'m> Large<'m> {
         })
     }
 
-    /// Whether a motion without stiffness leads to further positions of rest; `None` where it cannot be followed.
+    /// Whether a motion without stiffness leads to further equilibria; `None` if it cannot be followed.
     fn neutral_along(&mut self, rest: &Rest, shape: &DVector<f64>) -> Option<bool> {
         let step = shape * (0.05 * self.model.length / self.length(shape).max(f64::MIN_POSITIVE));
         let there = self.moved(&rest.state, &step).map(|c| self.rest(&c))?;
         Some(there.size <= 1e-7 * there.load)
     }
 
-    /// Velocities that the drives ask for, the smallest.
+    /// Sets the smallest velocities that satisfy the drives.
     fn driven(&mut self, state: &mut Configuration) {
         let (set, p) = (&self.kkt.equations.set, &mut self.projector);
         let mut nu = vec![0.0; set.rows()];
@@ -511,7 +511,7 @@ impl<'m> Large<'m> {
         }
     }
 
-    /// Where a search ended without a rest.
+    /// Describes where a search ended without an equilibrium.
     pub fn ended<'a>(&'a self, rest: &'a Rest) -> Ended<'a> {
         let share = if rest.load > 0.0 { rest.size / rest.load } else { rest.size };
         Ended { model: self.model, state: &rest.state, motion: self.along(&rest.tangential), share }

@@ -1,7 +1,7 @@
-//! Rests on rigid limits of joints, ropes and ratchets, which push and never pull: limits that the mechanism presses against are closed, all others
-//! open, and the set is changed until no limit is passed and none would have to pull.
+//! Equilibria on unilateral limits of joints, ropes and ratchets, which push and never pull. Active limits are closed, all others are open;
+//! the active set is changed until no limit is violated and none would have to pull.
 //!
-//! A ratchet, whose rate may not change its sign, is at rest a limit of its coordinate at where it stands.
+//! A ratchet, whose rate may not change its sign, acts at rest as a limit of its coordinate at the current value.
 
 use super::solve::Ending;
 use super::{Kind, Problem, Rest};
@@ -15,35 +15,35 @@ use fourbar::{Diagnostic, Model, stop};
 use serde::Serialize;
 use std::borrow::Cow;
 
-/// Limits are passed, or touched, by more than this many characteristic lengths, or radians.
+/// Tolerance for violation or contact of a limit, in characteristic lengths or radians.
 const PASSED: f64 = 1e-9;
-/// A limit that pushes with less than this share of the largest load does not push.
+/// A limit whose effort is below this share of the largest load does not push.
 const PUSHES: f64 = 1e-9;
 
-/// A rigid limit that a rest presses against.
+/// A rigid limit that is active at an equilibrium.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Leaning {
-    /// Its place among the limits of the mechanism.
+    /// Its index among the limits of the mechanism.
     #[serde(skip)]
     pub limit: usize,
     /// Its name, such as `pin.max`.
     pub name: String,
-    /// Value of what it bounds, m or rad.
+    /// Value of the bounded quantity, m or rad.
     pub value: f64,
-    /// Force or torque with which it pushes, N or N m.
+    /// Force or torque that it exerts, N or N m.
     pub effort: f64,
     /// Unit of the effort.
     pub unit: &'static str,
 }
 
-/// A limit at rest: the least gap that a state must have.
+/// A limit at rest.
 struct Bound<'m> {
     limit: &'m Limit,
-    /// Of a ratchet the value from which on its coordinate can only go one way.
+    /// For a ratchet, the value from which its coordinate can only move one way.
     from: f64,
 }
 
-/// Which coordinate a limit holds.
+/// The coordinate bounded by a limit.
 fn coordinate(limit: &Limit) -> Option<JointCoordinate> {
     match limit.of {
         Bounded::Position(which) | Bounded::Rate(which) => Some(which),
@@ -59,7 +59,8 @@ fn value(model: &Model, limit: &Limit, state: &Configuration) -> f64 {
 }
 
 impl Bound<'_> {
-    /// How far a state is from the limit, in its own unit over that of the mechanism; not negative where it is kept.
+    /// Distance of a state from the limit, angles in radians and lengths over the characteristic length; not negative if the limit is
+    /// satisfied.
     fn gap(&self, model: &Model, state: &Configuration) -> f64 {
         let gap = match self.limit.of {
             Bounded::Rate(_) => self.limit.side * (value(model, self.limit, state) - self.from),
@@ -69,10 +70,10 @@ impl Bound<'_> {
     }
 }
 
-/// The limits that count at rest, as they are for whoever comes from a state.
+/// The limits that apply at rest, with ratchets at their values in the state `from`.
 fn bounds<'m>(model: &'m Model, from: &Configuration) -> Vec<Option<Bound<'m>>> {
     let counts = |l: &Limit| match l.of {
-        // A rate that may be zero and may have both signs does not bind what rests.
+        // A rate limit that allows zero and both signs does not bind a mechanism at rest.
         Bounded::Rate(_) => l.bound * l.side >= 0.0,
         Bounded::Spot => false,
         _ => true,
@@ -81,7 +82,7 @@ fn bounds<'m>(model: &'m Model, from: &Configuration) -> Vec<Option<Bound<'m>>> 
     model.limits.iter().map(|l| counts(l).then(|| bound(l))).collect()
 }
 
-/// The mechanism with some limits closed, at values from which on ratchets hold.
+/// The mechanism with some limits closed, ratchets at the given values.
 fn closed_at(model: &Model, closed: &[(usize, f64)]) -> Model {
     let mut mode = Mode::of(model);
     for (k, from) in closed {
@@ -96,13 +97,13 @@ fn closed_at(model: &Model, closed: &[(usize, f64)]) -> Model {
         }
     }
     let mut own = model.in_mode(&mode);
-    // What was asked of the start alone does not hold here.
+    // Conditions on the start do not apply here.
     own.hold.clear();
     own.start.clear();
     own
 }
 
-/// The mechanism with the limits closed that it presses against; where there are none it is the same.
+/// The mechanism with its active limits closed; unchanged if there are none.
 pub fn leaning<'m>(model: &'m Model, leans: &[Leaning]) -> Cow<'m, Model> {
     if leans.is_empty() {
         return Cow::Borrowed(model);
@@ -110,10 +111,10 @@ pub fn leaning<'m>(model: &'m Model, leans: &[Leaning]) -> Cow<'m, Model> {
     Cow::Owned(closed_at(model, &leans.iter().map(|l| (l.limit, l.value)).collect::<Vec<_>>()))
 }
 
-/// Efforts with which closed limits push at a rest of the mechanism with them closed.
+/// Efforts of the closed limits at an equilibrium of the mechanism with these limits closed.
 fn efforts(model: &Model, problem: &Problem<'_>, rest: &Rest, closed: &[usize]) -> Vec<f64> {
     let set = problem.op.set();
-    // Coordinates that are held are drives behind the others.
+    // Held coordinates are drives appended after the others.
     let held = closed.iter().filter(|k| coordinate(&model.limits[**k]).is_some()).count();
     let mut drive = problem.model.drives.len() - held;
     let mut list = Vec::new();
@@ -142,7 +143,7 @@ fn efforts(model: &Model, problem: &Problem<'_>, rest: &Rest, closed: &[usize]) 
     list
 }
 
-/// The limit that would have to pull most, by its place among the closed ones; also one that does nothing.
+/// Index of the closed limit that would have to pull most, or that exerts nothing.
 fn idle(model: &Model, closed: &[usize], efforts: &[f64], load: f64) -> Option<usize> {
     let force = |k: usize| {
         let turns = coordinate(&model.limits[closed[k]]) == Some(JointCoordinate::Angle);
@@ -161,10 +162,10 @@ fn told(model: &Model, bounds: &[Option<Bound<'_>>], closed: &[usize], efforts: 
     closed.iter().zip(efforts).map(one).collect()
 }
 
-/// Limits that a mechanism presses against where it stands still: those that it touches and that push. All forces are taken, also where it does not
-/// rest: what pushes it off a limit opens it.
+/// Limits that a stationary mechanism presses against: those that it touches and that push. All forces are included, also where the
+/// position is not an equilibrium: a limit opens if the forces push the mechanism off it.
 pub fn leans_at(model: &Model, state: &Configuration) -> Vec<Leaning> {
-    // What is too large for dense matrices is not settled either.
+    // Mechanisms too large for dense matrices are not settled on limits either.
     if model.limits.is_empty() || fits(model).is_err() {
         return Vec::new();
     }
@@ -189,23 +190,23 @@ fn with_closed(model: &Model, bounds: &[Option<Bound<'_>>], closed: &[usize]) ->
     closed_at(&without_dry_friction(model).0, &closed.iter().map(at).collect::<Vec<_>>())
 }
 
-/// Limits that a state passes, with how far.
+/// Limits that a state violates, with their gaps.
 pub fn passed(model: &Model, from: &Configuration, state: &Configuration) -> Vec<(usize, f64)> {
     let gaps = bounds(model, from).into_iter().enumerate().filter_map(|(k, b)| Some((k, b?.gap(model, state))));
     gaps.filter(|(_, gap)| *gap < -PASSED).collect()
 }
 
-/// A rest on limits: where it is searched for, and with which limits closed.
+/// Where an equilibrium on limits is sought, and with which limits closed.
 pub struct Leant {
     /// The mechanism with these limits closed, without dry friction.
     pub model: Model,
-    /// A closed position from which the rest is reached.
+    /// A closed position from which the equilibrium is reached.
     pub from: Configuration,
     /// The limits.
     pub closed: Vec<Leaning>,
 }
 
-/// Looks for the limits that a mechanism presses against where it comes to rest.
+/// Searches for the active limits at an equilibrium.
 pub fn lean(model: &Model, from: &Configuration, kind: Kind) -> Result<Leant, Diagnostic> {
     fits(model)?;
     let bounds = bounds(model, from);
@@ -237,7 +238,7 @@ pub fn lean(model: &Model, from: &Configuration, kind: Kind) -> Result<Leant, Di
             Ending::Away(rest) | Ending::Blocked(rest) | Ending::Lost(rest) => (rest, false),
         };
         if fenced {
-            // Just before a limit: the nearest is closed there.
+            // Stopped just before a limit: the nearest one is closed there.
             if let Some(first) = open.iter().copied().min_by(|&a, &b| gap(a, &rest.state).total_cmp(&gap(b, &rest.state))) {
                 closed.push(first);
                 closed.sort_unstable();
@@ -245,7 +246,7 @@ pub fn lean(model: &Model, from: &Configuration, kind: Kind) -> Result<Leant, Di
                 continue;
             }
         }
-        // Of the limits that are passed the one that is met first.
+        // Of the violated limits, the one that is met first.
         let met = |k: usize| {
             let (before, after) = (gap(k, &at), gap(k, &rest.state));
             (before / (before - after)).max(0.0)

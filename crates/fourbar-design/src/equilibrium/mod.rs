@@ -1,7 +1,7 @@
-//! Where a mechanism rests: equilibria on the constraints, redundant or not, with any forces.
+//! Equilibria of a mechanism with constraints, redundant or not, and any forces.
 //!
-//! A rest has `f(q, 0, t) = G^T lambda` with all joints closed and all drives where they are at time `t`; states of the author's own have no rate.
-//! Dry friction is omitted: it holds a set of positions, not one.
+//! An equilibrium has `f(q, 0, t) = G^T lambda` with all joints closed and all drives at their values at time `t`; the rates of
+//! user-defined states are zero. Dry friction is omitted: it would hold a set of positions, not one.
 //!
 //! ```
 //! use fourbar_design::equilibrium::{Options, settle};
@@ -39,24 +39,24 @@ use solve::Ending;
 use std::borrow::Cow;
 use std::cell::Cell;
 
-/// What kind of rest is searched for.
+/// The kind of equilibrium to search for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Kind {
-    /// Where the mechanism comes to rest by itself.
+    /// One in which the mechanism comes to rest by itself.
     #[default]
     Stable,
-    /// The nearest, stable or not.
+    /// The nearest one, stable or not.
     Any,
 }
 
-/// How an equilibrium is searched for.
+/// Options of the search for an equilibrium.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Kind of rest.
+    /// Kind of equilibrium.
     pub kind: Kind,
-    /// Time at which drives and forces are taken, s.
+    /// Time at which drives and forces are evaluated, s.
     pub t: f64,
-    /// Values of inputs by name; omitted: their defaults.
+    /// Values of inputs by name; omitted inputs have their defaults.
     pub inputs: Vec<(String, f64)>,
     /// Random starts of a search for all equilibria.
     pub starts: usize,
@@ -68,34 +68,34 @@ impl Default for Options {
     }
 }
 
-/// A rest.
+/// An equilibrium.
 #[derive(Clone, Debug)]
 pub struct Equilibrium {
-    /// Poses; velocities are zero, or what the drives ask for.
+    /// Poses; velocities are zero, or the smallest that satisfy the drives.
     pub state: Configuration,
-    /// Small motions about it.
+    /// Stability and small motions.
     pub verdict: Verdict,
     /// Potential energy of gravity, linear springs and bushings, J.
     pub energy: f64,
-    /// What is left of the forces along the free motions, as a share of the largest load.
+    /// Residual force along the free motions, as a share of the largest load.
     pub residual: f64,
-    /// Steps it took.
+    /// Number of iterations.
     pub iterations: usize,
-    /// How it was found.
+    /// Method by which it was found.
     pub method: &'static str,
-    /// Free motions of velocities.
+    /// Degrees of freedom of velocities.
     pub freedom: usize,
     /// Independent rows of all constraints.
     pub rank: usize,
     /// Rows that depend on others.
     pub redundant: usize,
-    /// Rigid limits that it presses against.
+    /// Active rigid limits.
     pub leans: Vec<Leaning>,
-    /// Whether it was seen to be neutral at other positions along its softest motion as well; only a search for all equilibria looks there.
+    /// Whether other positions along its softest motion are in neutral equilibrium as well; tested only in a search for all equilibria.
     pub everywhere: bool,
-    /// Other positions that a search met and that rest in the same way.
+    /// Number of equivalent equilibria that a search found at other positions.
     pub alike: usize,
-    /// What the reader should know.
+    /// Warnings.
     pub warnings: Vec<Diagnostic>,
 }
 
@@ -105,12 +105,12 @@ impl Equilibrium {
         self.verdict.stability
     }
 
-    /// The mechanism as it rests: with the limits closed that it presses against.
+    /// The mechanism at rest, with its active limits closed.
     pub fn acting<'m>(&self, model: &'m Model) -> Cow<'m, Model> {
         leaning(model, &self.leans)
     }
 
-    /// Reactions, efforts and everything else by name, at rest, of the mechanism as it rests ([`Equilibrium::acting`]).
+    /// Reactions, efforts and all other quantities by name, at rest, for the mechanism with active limits closed ([`Equilibrium::acting`]).
     pub fn evaluate<'m>(&self, model: &'m Model) -> Result<Evaluation<'m>, fourbar::Error> {
         let mut still = self.state.clone();
         still.v.fill(Twist::zero());
@@ -123,13 +123,13 @@ impl Equilibrium {
 pub struct Rest {
     /// The position; velocities are zero.
     pub state: Configuration,
-    /// Free motions of positions.
+    /// Free motions of the position constraints.
     pub space: Space,
-    /// Free motions that rolling allows as well, where something rolls.
+    /// Free motions of all constraints, if bodies roll.
     pub rolling: Option<Space>,
     /// Multipliers of all rows.
     pub lambda: DVector<f64>,
-    /// What is left of the applied forces when the constraints have taken their part.
+    /// Applied forces less the constraint forces.
     pub tangential: DVector<f64>,
     /// `-N^T f`.
     pub g: DVector<f64>,
@@ -151,7 +151,7 @@ impl Rest {
     }
 }
 
-/// A mechanism whose rest is searched for.
+/// A mechanism whose equilibrium is sought.
 pub struct Problem<'m> {
     /// The mechanism, without dry friction.
     pub model: &'m Model,
@@ -161,19 +161,19 @@ pub struct Problem<'m> {
     pub manifold: Manifold<'m>,
     /// Which rows constrain positions.
     positions: Vec<bool>,
-    /// Largest load so far: where springs are slack at rest, what they carried on the way is the measure of rounding.
+    /// Largest load so far: where springs are slack at equilibrium, the loads on the way set the scale of rounding errors.
     largest: Cell<f64>,
-    /// Positions beyond which the way downhill is not followed.
+    /// Positions at which descent stops.
     fence: Option<Fence<'m>>,
-    /// Whether the last way downhill ended there.
+    /// Whether the last descent stopped at the fence.
     fenced: bool,
 }
 
-/// Says whether a position lies beyond.
+/// Returns whether a position lies beyond the fence.
 pub type Fence<'m> = Box<dyn Fn(&Configuration) -> bool + 'm>;
 
 impl<'m> Problem<'m> {
-    /// Around a closed position.
+    /// Starts at a closed position.
     pub fn new(model: &'m Model, at: &Configuration) -> Self {
         let mut op = Operator::new(model, at);
         op.choose(at.t);
@@ -188,7 +188,7 @@ impl<'m> Problem<'m> {
         }
     }
 
-    /// The same whose way downhill ends before positions that lie beyond a fence.
+    /// The same problem with a fence, before which descent stops.
     pub fn within(mut self, fence: Fence<'m>) -> Self {
         self.fence = Some(fence);
         self
@@ -215,14 +215,14 @@ impl<'m> Problem<'m> {
         Rest { state, lambda, tangential, g, rates, load, space, rolling }
     }
 
-    /// Stiffness of all coordinates with the multipliers of a rest.
+    /// Stiffness of all coordinates with the multipliers of a position.
     pub fn stiffness(&mut self, rest: &Rest) -> DMatrix<f64> {
         self.op.stiffness(&rest.state, &rest.lambda).0
     }
 
-    /// From a position to a rest, by one way after the other.
+    /// Searches for an equilibrium from a position, trying one method after another.
     pub fn solve(&mut self, start: &Configuration, kind: Kind) -> (Ending, &'static str) {
-        // Energies do not decide where controllers act or bodies roll.
+        // With controllers or rolling bodies, descent is not applicable.
         let plain = self.model.states.is_empty() && !self.positions.contains(&false);
         if kind == Kind::Any || !plain {
             let newton = self.newton(start);
@@ -243,14 +243,14 @@ impl<'m> Problem<'m> {
         if matches!(newton, Ending::Rest(..)) { (newton, "Newton's method on the residual") } else { (down, "downhill") }
     }
 
-    /// Where a search ended without a rest.
+    /// Describes where a search ended without an equilibrium.
     fn ended<'a>(&'a self, rest: &'a Rest) -> Ended<'a> {
         let left = rest.g.norm();
         let share = if rest.load > 0.0 { left / rest.load } else { left };
         Ended { model: self.model, state: &rest.state, motion: -(rest.test() * &rest.g), share }
     }
 
-    /// What is to be said of a rest.
+    /// Evaluates an equilibrium: stability, energy, residual and warnings.
     pub fn judged(&mut self, rest: &Rest, iterations: usize, method: &'static str) -> Equilibrium {
         let K = self.stiffness(rest);
         let mut verdict = verdict::verdict(&self.op, rest, &K);
@@ -259,7 +259,7 @@ impl<'m> Problem<'m> {
         }
         let energy = eval::potential(self.model, &plain(&rest.state));
         let all = rest.rolling.as_ref().unwrap_or(&rest.space);
-        // Where all springs are slack, a thousandth of the size of the mechanism gives the load that counts.
+        // Where all springs are slack, the load of a displacement by a thousandth of the size of the mechanism is the scale.
         let stiff = rest.space.reduced(&K).iter().fold(0.0_f64, |m, x| m.max(x.abs()));
         let load = rest.load.max(1e-3 * stiff * self.model.length);
         let left = rest.g.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
@@ -284,7 +284,7 @@ impl<'m> Problem<'m> {
         found
     }
 
-    /// Velocities that the drives ask for, the smallest.
+    /// Sets the smallest velocities that satisfy the drives.
     fn driven(&self, state: &mut Configuration) {
         let mut nu = DVector::zeros(self.op.set().rows());
         self.op.set().nu(state.t, nu.as_mut_slice());
@@ -295,7 +295,7 @@ impl<'m> Problem<'m> {
     }
 }
 
-/// The position from which a search starts: assembled, at a time, with inputs as requested.
+/// The position from which a search starts: assembled at the requested time and inputs.
 pub fn start(model: &Model, options: &Options) -> Result<Configuration, Diagnostic> {
     let mut at = Configuration::start(model);
     for (name, value) in &options.inputs {
@@ -307,7 +307,7 @@ pub fn start(model: &Model, options: &Options) -> Result<Configuration, Diagnost
     }
     let mut at = assemble_from(model, &at, assembly::Options::default())?.configuration;
     if options.t != 0.0 {
-        // Drives move from their start to the time requested; what held at the start only does not bind.
+        // Drives move from their start to the requested time; conditions on the start do not apply there.
         let mut free = model.clone();
         free.hold.clear();
         free.start.clear();
@@ -318,7 +318,7 @@ pub fn start(model: &Model, options: &Options) -> Result<Configuration, Diagnost
     Ok(at)
 }
 
-/// Whether a mechanism rests at a closed position, stable or not.
+/// Whether a closed position is an equilibrium, stable or not.
 pub fn rests(model: &Model, at: &Configuration) -> bool {
     let (own, _) = without_dry_friction(&leaning(model, &leans_at(model, at)));
     if large::applies(&own) {
@@ -330,14 +330,14 @@ pub fn rests(model: &Model, at: &Configuration) -> bool {
     still && (rest.g.norm() <= solve::ROUNDING * rest.load || problem.way(&rest).is_some_and(|y| y <= solve::ROUNDING * own.length))
 }
 
-/// A mechanism whose rest is searched for, with matrices that suit its size.
+/// A search for an equilibrium, with matrices that suit the size of the mechanism.
 enum Search<'m> {
     Dense(Box<Problem<'m>>),
     Large(Box<Large<'m>>),
 }
 
 impl<'m> Search<'m> {
-    /// Around a closed position of a mechanism without dry friction; rejects what is too large for what it needs.
+    /// Starts at a closed position of a mechanism without dry friction; rejects mechanisms too large for the matrices required.
     fn new(model: &'m Model, at: &Configuration, matrices: Matrices) -> Result<Self, Diagnostic> {
         let large = match matrices {
             Matrices::Fitting => large::applies(model),
@@ -352,7 +352,7 @@ impl<'m> Search<'m> {
         Ok(Self::Dense(Box::new(Problem::new(model, at))))
     }
 
-    /// From a position to a rest; `None` where that is known already.
+    /// Searches for an equilibrium from a position; `None` if the one found is already known.
     fn settle(
         &mut self,
         from: &Configuration,
@@ -384,7 +384,7 @@ impl<'m> Search<'m> {
     }
 }
 
-/// Which matrices an analysis takes.
+/// The matrices that an analysis uses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Matrices {
     /// Those that suit the size of the mechanism.
@@ -392,21 +392,21 @@ pub enum Matrices {
     Fitting,
     /// Dense ones.
     Dense,
-    /// Blocks, as large mechanisms do, where that is possible.
+    /// Blocks, as for large mechanisms, where possible.
     Large,
 }
 
-/// Settles a mechanism from where it is drawn.
+/// Finds an equilibrium from the drawn position.
 pub fn settle(model: &Model, options: &Options) -> Result<Equilibrium, Diagnostic> {
     settle_from(model, &start(model, options)?, options.kind)
 }
 
-/// Settles a mechanism from a closed position.
+/// Finds an equilibrium from a closed position.
 pub fn settle_from(model: &Model, from: &Configuration, kind: Kind) -> Result<Equilibrium, Diagnostic> {
     settle_by(model, from, kind, Matrices::Fitting)
 }
 
-/// The same with the matrices that are requested; where two ways are open, they are compared by this.
+/// Finds an equilibrium with the given matrices; allows comparison where both kinds are possible.
 pub fn settle_by(model: &Model, from: &Configuration, kind: Kind, matrices: Matrices) -> Result<Equilibrium, Diagnostic> {
     let (free, rubbing) = without_dry_friction(model);
     let leant = if model.limits.is_empty() {
@@ -427,7 +427,7 @@ pub fn settle_by(model: &Model, from: &Configuration, kind: Kind, matrices: Matr
     Ok(found)
 }
 
-/// The same mechanism, drawn where it rests: the poses of a state as the start, with its velocities, and nothing held or asked of the start.
+/// The same mechanism drawn at a state: its poses and velocities as the start, without conditions on the start.
 pub fn settled(model: &Model, state: &Configuration) -> Model {
     let mut own = model.clone();
     for (b, (q, v)) in own.bodies.iter_mut().zip(state.q.iter().zip(&state.v)).skip(1) {
@@ -441,7 +441,7 @@ pub fn settled(model: &Model, state: &Configuration) -> Model {
     own
 }
 
-/// A mechanism whose file says `start: {from: equilibrium}`, drawn where it rests, and the rest; others are given back as they are.
+/// A mechanism whose file says `start: {from: equilibrium}`, redrawn at its equilibrium, and the latter; others are returned unchanged.
 pub fn start_settled(model: Model) -> Result<(Model, Option<Equilibrium>), Diagnostic> {
     if !model.settle {
         return Ok((model, None));

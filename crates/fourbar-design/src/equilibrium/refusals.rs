@@ -8,20 +8,20 @@ use fourbar::state::{Configuration, Wrench};
 use fourbar::{Diagnostic, Model};
 use nalgebra::DVector;
 
-/// Where a search ended without a rest.
+/// The end of a search without an equilibrium.
 pub struct Ended<'a> {
     /// The mechanism.
     pub model: &'a Model,
     /// The position.
     pub state: &'a Configuration,
-    /// The motion that the forces drive, all bodies.
+    /// The motion driven by the forces, all bodies.
     pub motion: DVector<f64>,
-    /// What is left of the forces as a share of the largest load.
+    /// Residual force as a share of the largest load.
     pub share: f64,
 }
 
 impl Ended<'_> {
-    /// The force that drives the mechanism most: its name.
+    /// Name of the force that drives the mechanism most.
     fn driver(&self) -> String {
         let (m, motion) = (self.model, by_body(&self.motion));
         let x = crate::operator::plain(self.state);
@@ -40,7 +40,7 @@ impl Ended<'_> {
         words::motion(self.model, &self.state.q, &self.motion)
     }
 
-    /// Nothing holds the mechanism.
+    /// Nothing holds the mechanism: it moves away without end.
     pub fn away(&self) -> Diagnostic {
         let message = format!("there is no equilibrium: {} drives {} away, and nothing holds it", self.driver(), self.words());
         Diagnostic::new("S401", message).help("constrain this motion by a joint, a spring or a drive; or remove the force")
@@ -57,7 +57,7 @@ impl Ended<'_> {
             .help("this is a singular position, such as a taut chain or a dead point: draw the mechanism off it")
     }
 
-    /// The search did not end.
+    /// The search did not converge.
     pub fn lost(&self) -> Diagnostic {
         let message = format!(
             "no equilibrium was found: at the best position {} of the load is left, and {} drives {}",
@@ -70,13 +70,13 @@ impl Ended<'_> {
     }
 }
 
-/// A saddle instead of a rest.
+/// The equilibrium found is unstable.
 pub fn unstable(found: &Equilibrium) -> Diagnostic {
     Diagnostic::new("W402", format!("the equilibrium is unstable: it is left along {}", found.verdict.softest))
         .help("`--all` searches for others; `--kind any` accepts this one without a warning")
 }
 
-/// What a verdict asks to be said; `along` states whether a motion without stiffness leads to further positions of rest.
+/// Warnings for a verdict; `along` states whether a motion without stiffness leads to further equilibria.
 pub fn of_verdict(model: &Model, state: &Configuration, v: &Verdict, along: impl FnOnce(&DVector<f64>) -> Option<bool>) -> Vec<Diagnostic> {
     let mut list = Vec::new();
     if v.stability == Stability::Neutral {
@@ -97,7 +97,7 @@ pub fn of_verdict(model: &Model, state: &Configuration, v: &Verdict, along: impl
     list
 }
 
-/// What a rest itself asks to be said.
+/// Warnings for an equilibrium.
 pub fn warnings(p: &mut Problem<'_>, rest: &Rest, found: &Equilibrium) -> Vec<Diagnostic> {
     let mut list = of_verdict(p.model, &rest.state, &found.verdict, |x| p.neutral_along(rest, x));
     if rest.space.redundant() > 0 && rest.space.freedom() > 0 && p.depends_on_stress(rest) {
@@ -108,7 +108,7 @@ pub fn warnings(p: &mut Problem<'_>, rest: &Rest, found: &Equilibrium) -> Vec<Di
 }
 
 impl Problem<'_> {
-    /// Whether a motion without stiffness leads to further positions of rest; `None` where it cannot be followed.
+    /// Whether a motion without stiffness leads to further equilibria; `None` if it cannot be followed.
     fn neutral_along(&mut self, rest: &Rest, shape: &DVector<f64>) -> Option<bool> {
         let y = rest.space.components(shape);
         let step = &rest.space.N * (&y * (0.05 * self.model.length / y.norm().max(f64::MIN_POSITIVE)));
@@ -117,7 +117,7 @@ impl Problem<'_> {
         Some(there.g.norm() <= 1e-7 * there.load)
     }
 
-    /// Whether self-stresses change the stiffness along free motions: only at singular positions they do.
+    /// Whether self-stresses change the stiffness along free motions, which happens only at singular positions.
     fn depends_on_stress(&mut self, rest: &Rest) -> bool {
         let Rest { state, lambda, space, .. } = rest;
         let G = self.op.jacobian(state);
@@ -126,7 +126,7 @@ impl Problem<'_> {
             return false;
         }
         let base = space.N.tr_mul(&(self.op.stiffness(state, lambda).0 * &space.N));
-        // A stress of the size of the load in every set at once.
+        // A stress of the size of the load in all self-stress states at once.
         let all = rest.rolling.as_ref().unwrap_or(space);
         let random = DVector::from_fn(rows, |k, _| (1.0 + k as f64).sin() * rest.load.max(1.0));
         let stress = &random - all.multipliers(&G.tr_mul(&random));

@@ -1,4 +1,5 @@
-//! Several equilibria: from random positions downhill and by Newton's method; along the whole motion where there is one freedom.
+//! Search for several equilibria: from random positions by descent and Newton's method, and along the whole motion of a single degree of
+//! freedom.
 
 use super::solve::Ending;
 use super::{Equilibrium, Kind, Matrices, Options, Problem, Search, Stability, limits, settle_from, start};
@@ -11,17 +12,18 @@ use fourbar::{Diagnostic, Model, stop};
 
 /// Positions closer than this share of the characteristic length are the same.
 const SAME: f64 = 1e-5;
-/// Steps along the motion of one freedom, at most, and their length in characteristic lengths.
+/// Maximum number of steps along the motion of one degree of freedom, and their length in characteristic lengths.
 const STEPS: usize = 4000;
 const STEP: f64 = 0.04;
-/// Motions that are followed from equilibria of other assembly modes, at most.
+/// Maximum number of motions followed from equilibria of other assembly modes.
 const MODES: usize = 8;
-/// How far along its softest motion a neutral equilibrium is looked at, in characteristic lengths; and how much of the way it must stay.
+/// Distance along its softest motion at which a neutral equilibrium is tested, in characteristic lengths; and the share of it that must
+/// remain.
 const ASIDE: f64 = 0.05;
 const STAYS: f64 = 0.5;
-/// Positions of a flat equilibrium are found to few digits: a residual of 1e-13 leaves its third or fifth root.
+/// Tolerance for flat equilibria, whose positions have few correct digits: the third or fifth root of a residual of 1e-13.
 const FLAT: f64 = 1e-2;
-/// Energies closer than this share are the same.
+/// Energies closer than this share are equal.
 const LEVEL: f64 = 1e-9;
 
 /// All equilibria that were found.
@@ -29,13 +31,13 @@ const LEVEL: f64 = 1e-9;
 pub struct Found {
     /// The equilibria, stable ones first, lowest energy first.
     pub list: Vec<Equilibrium>,
-    /// Random starts that were made.
+    /// Number of random starts.
     pub starts: usize,
-    /// Starts that led to a rest.
+    /// Number of starts that led to an equilibrium.
     pub hits: usize,
-    /// Whether the whole motion of a single freedom was followed, so that none is missing on this assembly mode.
+    /// Whether the whole motion of a single degree of freedom was followed, so that none is missing in this assembly mode.
     pub complete: bool,
-    /// What the reader should know.
+    /// Warnings.
     pub warnings: Vec<Diagnostic>,
 }
 
@@ -46,7 +48,7 @@ fn apart(model: &Model, a: &[Pose], b: &[Pose]) -> f64 {
     let far = joints.chain(points).fold(0.0, |s: f64, (body, p)| s.max((a[body.index()].point(&p) - b[body.index()].point(&p)).norm()));
     let bodies = a.iter().zip(b).enumerate().skip(1);
     bodies.fold(far, |s, (k, (a, b))| {
-        // A turn of a body without inertia about its own axes is no other position.
+        // The spin of a body without inertia about its own axes does not make another position.
         let inertia = model.bodies[k].J_bar.norm() > 0.0;
         s.max((a.r - b.r).norm()).max(if inertia { model.length * a.increment_to(b).w.norm() } else { 0.0 })
     })
@@ -57,7 +59,7 @@ pub fn search(model: &Model, options: &Options) -> Result<Found, Diagnostic> {
     let drawn = start(model, options)?;
     let (own, rubbing) = without_dry_friction(model);
     let mut way = Search::new(&own, &drawn, Matrices::Fitting)?;
-    // The motion of a single freedom is followed with dense matrices where they fit.
+    // The motion of a single degree of freedom is followed with dense matrices where they fit.
     if let Search::Large(p) = &way
         && p.freedom(&drawn) == 1
         && fits(&own).is_ok()
@@ -97,7 +99,7 @@ pub fn search(model: &Model, options: &Options) -> Result<Found, Diagnostic> {
         };
         let kind = if k % 2 == 0 { Kind::Stable } else { Kind::Any };
         if limited {
-            // A start beyond a limit is none.
+            // A start that violates a limit is skipped.
             if !limits::passed(&own, &drawn, &from).is_empty() {
                 continue;
             }
@@ -119,7 +121,7 @@ pub fn search(model: &Model, options: &Options) -> Result<Found, Diagnostic> {
                 let Some(new) = new else { continue };
                 let from = (new.stability() != Stability::Neutral && found.complete && modes < MODES).then(|| new.state.clone());
                 found.list.push(new);
-                // What lies beside the motion that was followed belongs to another assembly mode, which is followed too.
+                // An equilibrium not on the motion already followed belongs to another assembly mode, which is followed too.
                 if let (Some(from), Search::Dense(problem)) = (from, &mut way) {
                     modes += 1;
                     problem.follow(&from, &mut found.list);
@@ -141,8 +143,8 @@ pub fn search(model: &Model, options: &Options) -> Result<Found, Diagnostic> {
 }
 
 impl Problem<'_> {
-    /// Counts neutral equilibria that are one: positions of a motion along which everything rests, and those of a flat one, which is found to
-    /// few digits. The one with the smallest residual is kept.
+    /// Merges neutral equilibria that are the same: positions of a motion along which all are equilibria, and those of a flat equilibrium,
+    /// which have few correct digits. The one with the smallest residual is kept.
     fn gather(&mut self, list: &mut Vec<Equilibrium>) {
         let (mut neutral, mut kept): (Vec<_>, Vec<_>) = list.drain(..).partition(|e| e.stability() == Stability::Neutral);
         neutral.sort_by(|a, b| a.residual.total_cmp(&b.residual));
@@ -164,7 +166,7 @@ impl Problem<'_> {
         *list = kept;
     }
 
-    /// Whether a neutral equilibrium, moved along its softest motion, rests there as well.
+    /// Whether a neutral equilibrium, displaced along its softest motion, is an equilibrium there as well.
     fn stays(&mut self, e: &Equilibrium) -> bool {
         let Some(softest) = e.verdict.shapes.column_iter().next() else { return false };
         let rest = self.rest(&e.state);
@@ -175,8 +177,8 @@ impl Problem<'_> {
         way(&there.state) > STAYS * way(&moved)
     }
 
-    /// Follows the motion of a single freedom both ways; every change of sign of the force along it is an equilibrium. True where the
-    /// motion was followed to its ends, or round to its start.
+    /// Follows the motion of a single degree of freedom both ways; every change of sign of the force along it is an equilibrium. Returns
+    /// true if the motion was followed to its ends, or back to its start.
     fn follow(&mut self, from: &Configuration, list: &mut Vec<Equilibrium>) -> bool {
         let L = self.model.length;
         let mut complete = true;

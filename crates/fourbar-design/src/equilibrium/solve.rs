@@ -1,8 +1,7 @@
 //! The two methods for equilibria: descent, which finds stable ones, and Newton's method on the residual, which finds every kind.
 //!
-//! Downhill steps are those of a trust region (More and Sorensen) with the stiffness along the free motions. Whether a step was good is
-//! measured by the work that the forces do on it, so that forces need no potential. What neither reaches is tried by motion under such
-//! strong damping that inertia does not count.
+//! Descent uses trust-region steps (More and Sorensen) with the stiffness along the free motions. A step is judged by the work of the
+//! forces along it, so that forces need no potential. If both fail, motion under damping so strong that inertia is negligible is tried.
 
 use super::{Problem, Rest};
 use crate::manifold::Manifold;
@@ -13,55 +12,56 @@ use fourbar::stop;
 use fourbar_math::dense;
 use nalgebra::{Cholesky, DMatrix, DVector, Dyn, SymmetricEigen};
 
-/// Steps, at most.
+/// Maximum number of steps.
 pub const STEPS: usize = 300;
-/// Residual of a rest as a share of the largest load.
+/// Residual of an equilibrium as a share of the largest load.
 pub const AT_REST: f64 = 1e-13;
-/// And where rounding allows no better.
+/// The same where rounding errors allow no less.
 pub const ROUNDING: f64 = 1e-9;
-/// First radius in characteristic lengths, and the largest turn of a body in one step.
+/// Initial radius in characteristic lengths, and the largest rotation of a body in one step.
 pub const RADIUS: f64 = 0.3;
 pub const TURN: f64 = 1.0;
-/// A step of less than this share of the size of the mechanism is none.
+/// A step shorter than this share of the size of the mechanism is rounding.
 pub const STILL: f64 = 1e-14;
-/// Stiffness below minus this share of the largest is downhill.
+/// A stiffness below minus this share of the largest is negative.
 pub const DOWNHILL: f64 = 1e-9;
-/// What is symmetric but for this share of its largest entry is so but for rounding.
+/// A matrix that is symmetric up to this share of its largest entry is symmetric up to rounding.
 pub const SYMMETRIC: f64 = 1e-14;
-/// Stiffness above this share of the largest is positive whatever rounding does.
+/// A stiffness above this share of the largest is positive in spite of rounding.
 const POSITIVE: f64 = 1e-14;
-/// Above so many freedoms eigenvalues take long; residuals above this share of the load are far from a rest.
+/// Number of degrees of freedom above which eigenvalues are slow to compute; residuals above the share `NEAR` of the load are far from an
+/// equilibrium.
 const MANY: usize = 100;
 pub const NEAR: f64 = 1e-6;
-/// A fence is approached to this many characteristic lengths.
+/// Distance to which a fence is approached, in characteristic lengths.
 const FENCE: f64 = 0.02;
-/// Beyond this many characteristic lengths nothing holds the mechanism.
+/// A mechanism that moves beyond this many characteristic lengths is not held by anything.
 pub const FAR: f64 = 1e5;
 
 /// How a search ended.
 pub enum Ending<R = Rest> {
-    /// At rest.
+    /// An equilibrium, with the number of iterations.
     Rest(Box<R>, usize),
-    /// It continues for ever.
+    /// The mechanism moves away without end.
     Away(Box<R>),
-    /// The joints forbid at second order what they allow at first.
+    /// The joints block, at second order, motions that they allow at first order.
     Blocked(Box<R>),
-    /// Not in the steps allowed; the best place reached.
+    /// No convergence within the allowed steps; the last position reached.
     Lost(Box<R>),
 }
 
-/// The stiffness along the free motions, symmetric, taken apart.
+/// The symmetric stiffness along the free motions, factorised.
 enum Stiffness {
-    /// It holds every motion once springs of equal stiffness are added to all (rather less than none where it does so by itself): a factor, and
-    /// that stiffness.
+    /// Cholesky factor of the stiffness with a constant added to its diagonal, and that constant (slightly negative if the stiffness is
+    /// positive definite by itself).
     Held(Cholesky<f64, Dyn>, f64),
-    /// By its eigenvalues, which tell the way down from where the forces vanish.
+    /// Eigenvalues and eigenvectors, which give the descent direction at a saddle point.
     Any(SymmetricEigen<f64, Dyn>),
 }
 
 impl Stiffness {
-    /// Of a matrix. The factor of a cable of a thousand freedoms takes a fiftieth of the time of its eigenvalues; where the mechanism is far
-    /// from a rest and has many freedoms, it will do.
+    /// Factorises a matrix. For a cable with a thousand degrees of freedom a Cholesky factor takes a fiftieth of the time of the
+    /// eigenvalues; far from an equilibrium and with many degrees of freedom it suffices.
     fn new(H: &DMatrix<f64>, load: f64, far: bool) -> Self {
         let top = H.row_iter().map(|r| r.iter().map(|x| x.abs()).sum()).fold(load, f64::max);
         let raised = |mu: f64| {
@@ -69,7 +69,8 @@ impl Stiffness {
             (0..A.nrows()).for_each(|k| A[(k, k)] += mu);
             Cholesky::new(A)
         };
-        // What holds with so much less changes a step by rounding; one factor tells both.
+        // If the stiffness remains definite when reduced by this much, the reduction changes a step only by rounding; one factor serves
+        // both purposes.
         if let Some(c) = raised(-POSITIVE * top) {
             return Self::Held(c, -POSITIVE * top);
         }
@@ -83,7 +84,7 @@ impl Stiffness {
         Self::Any(SymmetricEigen::new(H.clone()))
     }
 
-    /// Whether some motion goes downhill.
+    /// Whether the stiffness is negative along some motion.
     fn saddle(&self, load: f64) -> bool {
         match self {
             Self::Held(_, mu) => *mu > 0.0,
@@ -91,7 +92,7 @@ impl Stiffness {
         }
     }
 
-    /// The step of a trust region against a gradient.
+    /// Trust-region step for a gradient.
     fn step(self, H: &DMatrix<f64>, g: &DVector<f64>, radius: f64) -> DVector<f64> {
         match self {
             Self::Held(c, mu) => held(H, c, mu, g, radius),
@@ -100,7 +101,7 @@ impl Stiffness {
     }
 }
 
-/// Step of a trust region with a stiffness that holds every motion: Newton's step, or one that stiffer springs bring onto the radius.
+/// Trust-region step with a positive definite stiffness: the Newton step, or one shortened to the radius by added stiffness.
 fn held(H: &DMatrix<f64>, mut c: Cholesky<f64, Dyn>, mut mu: f64, g: &DVector<f64>, radius: f64) -> DVector<f64> {
     let mut y = -c.solve(g);
     for _ in 0..20 {
@@ -108,7 +109,7 @@ fn held(H: &DMatrix<f64>, mut c: Cholesky<f64, Dyn>, mut mu: f64, g: &DVector<f6
         if size <= 1.01 * radius {
             break;
         }
-        // Newton's method for the inverse of the length, which approaches from the side of longer steps.
+        // Newton's method for the inverse of the length, which converges from the side of longer steps.
         let Some(z) = c.l_dirty().solve_lower_triangular(&y) else { break };
         let much = size / z.norm();
         mu += much * much * (size - radius) / radius;
@@ -119,7 +120,7 @@ fn held(H: &DMatrix<f64>, mut c: Cholesky<f64, Dyn>, mut mu: f64, g: &DVector<f6
     if y.norm() > radius { &y * (radius / y.norm()) } else { y }
 }
 
-/// Step of a trust region: least `g y + y H y / 2` within a radius, from the eigenvalues `w` and the gradient in their basis.
+/// Trust-region step: minimises `g y + y H y / 2` within a radius, from the eigenvalues `w` and the gradient in their basis.
 fn trusted(w: &DVector<f64>, g: &DVector<f64>, radius: f64) -> DVector<f64> {
     let step = |mu: f64| DVector::from_fn(w.len(), |k, _| -g[k] / (w[k] + mu));
     let top = w.amax().max(g.norm() / radius).max(f64::MIN_POSITIVE);
@@ -131,7 +132,8 @@ fn trusted(w: &DVector<f64>, g: &DVector<f64>, radius: f64) -> DVector<f64> {
     let mut low = (-least).max(0.0) + small;
     let y = step(low);
     if y.norm() < radius {
-        // The gradient says nothing about the softest direction: it is added, so that a saddle is left.
+        // The gradient has too small a component along the softest direction: that direction is added, so that the search leaves a saddle
+        // point.
         let mut y = y;
         if least < small {
             y[at] += (radius * radius - y.norm_squared()).max(0.0).sqrt() * if g[at] > 0.0 { -1.0 } else { 1.0 };
@@ -147,7 +149,7 @@ fn trusted(w: &DVector<f64>, g: &DVector<f64>, radius: f64) -> DVector<f64> {
 }
 
 impl Problem<'_> {
-    /// Goes downhill to where the mechanism comes to rest by itself.
+    /// Descent to an equilibrium in which the mechanism comes to rest by itself.
     pub fn descend(&mut self, start: &Configuration) -> Ending {
         let L = self.model.length;
         self.fenced = false;
@@ -169,7 +171,7 @@ impl Problem<'_> {
             let stiffness = Stiffness::new(&H, rest.load / L, rest.g.norm() > NEAR * rest.load);
             let saddle = stiffness.saddle(rest.load / L);
             let size = rest.g.norm();
-            // Saddles, which are left, do not count.
+            // Saddle points do not count: the search leaves them.
             if saddle || size < 0.5 * best.0 {
                 best = (if saddle { f64::INFINITY } else { size }, count);
             }
@@ -178,17 +180,17 @@ impl Problem<'_> {
                 return Ending::Rest(Box::new(rest), count);
             }
             let mut y = stiffness.step(&H, &rest.g, radius);
-            // Near a rest the whole stiffness converges faster than its symmetric part.
+            // Near an equilibrium the full stiffness converges faster than its symmetric part.
             let newton = match circulatory {
                 _ if saddle => None,
                 true => full.lu().solve(&-&rest.g),
-                // A step that the radius does not shorten is Newton's.
+                // A step that is not shortened by the radius is a Newton step.
                 false => Some(y.clone()).filter(|y| y.norm() < 0.99 * radius),
             };
             if let Some(newton) = newton
                 && newton.norm() <= radius
             {
-                // Where all springs are slack, positions to rounding leave forces that are large beside their loads.
+                // Where all springs are slack, rounding errors of positions cause forces that are large relative to the loads.
                 if newton.norm() <= STILL * L {
                     return Ending::Rest(Box::new(rest), count);
                 }
@@ -203,7 +205,7 @@ impl Problem<'_> {
             };
             let d = Manifold::between(&rest.state, &next.state);
             let along = rest.space.components(&d).dot(&y) / y.norm_squared().max(f64::MIN_POSITIVE);
-            // Freedoms that a step loses were there at first order only.
+            // Degrees of freedom lost in a step existed at first order only.
             if along < 0.3 || next.space.freedom() < rest.space.freedom() {
                 blocked += 1;
                 if blocked > 12 {
@@ -237,7 +239,7 @@ impl Problem<'_> {
         if rest.g.norm() <= ROUNDING * rest.load { Ending::Rest(Box::new(rest), STEPS) } else { Ending::Lost(Box::new(rest)) }
     }
 
-    /// How far a closed position is from the rest that Newton's method expects, m; `None` where it expects none.
+    /// Distance of a closed position from the equilibrium predicted by a Newton step, m; `None` without a prediction.
     pub fn way(&mut self, rest: &Rest) -> Option<f64> {
         let K = self.stiffness(rest);
         let N = &rest.space.N;
@@ -247,7 +249,7 @@ impl Problem<'_> {
         rest.space.reduced(&K).lu().solve(&rest.g).map(|y| y.norm())
     }
 
-    /// A step along free motions, shortened so that no body turns too far.
+    /// Shortens a step along free motions so that no body turns too far.
     fn turned(&self, N: &DMatrix<f64>, y: DVector<f64>) -> DVector<f64> {
         let turn = by_body(&(N * &y)).iter().fold(0.0_f64, |s, d| s.max(d.w.norm()));
         if turn > TURN { y * (TURN / turn) } else { y }
@@ -286,7 +288,7 @@ impl Problem<'_> {
         if rest.g.norm() <= ROUNDING * rest.load { Ending::Rest(Box::new(rest), STEPS) } else { Ending::Lost(Box::new(rest)) }
     }
 
-    /// Newton's method on the residual of the forces and of the rates of states, which are unknowns too: any kind of rest.
+    /// Newton's method on the forces and on the rates of states, which are unknowns too: finds equilibria of any kind.
     pub fn newton(&mut self, start: &Configuration) -> Ending {
         let (L, first) = (self.model.length, self.model.first_state());
         let states = self.model.states.len();
@@ -319,7 +321,7 @@ impl Problem<'_> {
             }));
             let x = x.component_mul(&columns);
             let n = rest.space.freedom();
-            // The step must take the residual away, not leave it where nothing can be done.
+            // The step must reduce the linearised residual, not leave a part that it cannot affect.
             let taken = (&J * &x).component_mul(&rows) + &R;
             if mu == 0.0 && states == 0 && x.norm() <= STILL * L && taken.norm() <= 1e-3 * size {
                 return Ending::Rest(Box::new(rest), count);
@@ -333,7 +335,7 @@ impl Problem<'_> {
                 from.z[first + k] += factor * x[n + k];
             }
             let next = self.manifold.moved(&from, &rest.space, &(&N * &short)).map(|c| self.rest(&c));
-            // Positions with other freedoms are singular; the way goes round them.
+            // Positions with other degrees of freedom are singular and are avoided.
             let fits = |x: &Rest| x.residual().len() == rows.len() && x.space.freedom() == n;
             match next.filter(|x| fits(x) && x.residual().component_mul(&rows).norm() < size) {
                 Some(x) => {
@@ -353,7 +355,7 @@ impl Problem<'_> {
         if ok { Ending::Rest(Box::new(rest), STEPS) } else { Ending::Lost(Box::new(rest)) }
     }
 
-    /// How the residual follows free motions and states.
+    /// Derivatives of the residual with respect to free motions and states.
     fn newton_matrix(&mut self, rest: &Rest) -> DMatrix<f64> {
         let (first, states) = (self.model.first_state(), self.model.states.len());
         let K = self.stiffness(rest);
@@ -382,7 +384,7 @@ impl Problem<'_> {
     }
 }
 
-/// Factors of rows and columns that make forces shares of the load, motions shares of the size, and rates of states comparable.
+/// Row and column scaling: forces relative to the load, motions relative to the size, and rates of states comparable.
 fn scaling(J: &DMatrix<f64>, n: usize, load: f64, length: f64) -> (DVector<f64>, DVector<f64>) {
     let load = if load > 0.0 { load } else { 1.0 };
     let states = J.ncols() - n;

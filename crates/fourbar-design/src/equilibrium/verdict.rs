@@ -1,4 +1,4 @@
-//! Stability of an equilibrium: frequencies of small motions about it, and the definition of neutral.
+//! Stability of an equilibrium: frequencies of small motions about it, and the criterion for neutral equilibria.
 
 use super::Rest;
 use crate::linear::{Request, linearize};
@@ -12,24 +12,24 @@ use fourbar::state::{Configuration, Twist};
 use nalgebra::{DMatrix, DVector};
 use serde::Serialize;
 
-/// Squares of frequencies below this share of what the single forces contribute are zero.
+/// Squared frequencies below this share of the contributions of the individual forces are zero.
 const NEUTRAL: f64 = 1e-6;
-/// And below this share of the largest.
+/// So are those below this share of the largest.
 const ROUNDING: f64 = 1e-12;
-/// Stiffness along a motion is rounded by so many units of the last place of what it is summed up from.
+/// Rounding error of the stiffness along a motion, in units of the last place of its terms.
 const DIGITS: f64 = 256.0;
-/// An antisymmetric part of the stiffness above this share shows a force without potential.
+/// An antisymmetric part of the stiffness above this share indicates a force without potential.
 const ANTISYMMETRIC: f64 = 1e-8;
 
-/// What becomes of a mechanism that is moved a little from where it rests.
+/// Behaviour of a mechanism after a small displacement from equilibrium.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Stability {
-    /// It stays near.
+    /// It stays nearby.
     Stable,
-    /// It goes away.
+    /// It moves away.
     Unstable,
-    /// It stays where it is put, to second order.
+    /// It stays where it is displaced to, to second order.
     Neutral,
     /// It cannot move at all.
     Held,
@@ -47,16 +47,16 @@ impl Stability {
     }
 }
 
-/// The small motions about a rest.
+/// Small motions about an equilibrium.
 #[derive(Clone, Debug)]
 pub struct Verdict {
     /// Stable, unstable or neutral.
     pub stability: Stability,
     /// Squares of the circular frequencies, lowest first, (rad/s)^2.
     pub omega2: Vec<f64>,
-    /// The same size each of them would have if the forces did not balance each other.
+    /// Magnitude of each of them if the forces did not cancel each other.
     pub sizes: Vec<f64>,
-    /// Motions of all bodies, one column a frequency.
+    /// Motions of all bodies, one column for each frequency.
     pub shapes: DMatrix<f64>,
     /// The softest motion in words.
     pub softest: String,
@@ -64,12 +64,12 @@ pub struct Verdict {
     pub idle: usize,
     /// Whether a force without potential takes part, so that frequencies alone do not decide.
     pub circulatory: bool,
-    /// Eigenvalues of the motion, real and imaginary part, where they decide: with rolling, states, or forces without potential.
+    /// Eigenvalues of the motion, real and imaginary part, if they decide stability: with rolling, states, or forces without potential.
     pub roots: Vec<[f64; 2]>,
 }
 
 impl Verdict {
-    /// Nothing can move, in so many coordinates.
+    /// The verdict for a mechanism that cannot move.
     pub fn held(coordinates: usize) -> Self {
         Self {
             stability: Stability::Held,
@@ -84,7 +84,7 @@ impl Verdict {
     }
 }
 
-/// Frequencies of the small motions at rest with the stiffness `K` of all coordinates.
+/// Frequencies of the small motions at an equilibrium with the stiffness `K` of all coordinates.
 pub fn verdict(op: &Operator<'_>, rest: &Rest, K: &DMatrix<f64>) -> Verdict {
     let N = &rest.space.N;
     let n = N.ncols();
@@ -114,7 +114,7 @@ pub fn verdict(op: &Operator<'_>, rest: &Rest, K: &DMatrix<f64>) -> Verdict {
     Verdict { stability, omega2, sizes, shapes, softest, idle, circulatory, roots: Vec::new() }
 }
 
-/// The verdict by the eigenvalues of the motion, where stiffness does not decide.
+/// Replaces the verdict by that of the eigenvalues of the motion, where stiffness does not decide.
 pub fn by_roots(model: &Model, state: &Configuration, v: &mut Verdict) {
     let still = Configuration { v: vec![Twist::zero(); state.v.len()], ..state.clone() };
     let request = Request { inputs: Some(Vec::new()), outputs: Some(Vec::new()), frozen: true };
@@ -136,8 +136,8 @@ pub fn by_roots(model: &Model, state: &Configuration, v: &mut Verdict) {
     v.shapes = DMatrix::zeros(v.shapes.nrows(), 0);
 }
 
-/// By squares of frequencies, with the sizes they would have if forces did not balance. They are known to `errors`, each or all to one; `top` is the stiffest of those
-/// that are not listed.
+/// Stability from squared frequencies and their magnitudes without cancellation. `errors` are their uncertainties, one each or one for all;
+/// `top` is the largest of those that are not listed.
 pub fn judged(omega2: &[f64], sizes: &[f64], errors: &[f64], top: f64) -> Stability {
     let top = omega2.iter().chain(sizes).fold(top, |m, x| m.max(x.abs()));
     let zero = |k: usize| omega2[k].abs() <= NEUTRAL * sizes[k] + ROUNDING * top + errors.get(k).or(errors.last()).copied().unwrap_or(0.0);
@@ -150,20 +150,20 @@ pub fn judged(omega2: &[f64], sizes: &[f64], errors: &[f64], top: f64) -> Stabil
     }
 }
 
-/// Whether an antisymmetric part of the stiffness shows a force without potential, beside what the forces contribute.
+/// Whether the antisymmetric part of the stiffness, relative to the contributions of the forces, indicates a force without potential.
 pub fn circulates(anti: f64, size: f64) -> bool {
     anti > ANTISYMMETRIC * size
 }
 
-/// What rounding, and a rest that is one to a residual only, may leave of the stiffness along a motion.
+/// Error of the stiffness along a motion from rounding and from the residual of the equilibrium.
 fn rounding(op: &Operator<'_>, rest: &Rest, K: &DMatrix<f64>, x: &DVector<f64>) -> f64 {
     let (size, way) = (x.abs(), x.component_mul(&lengths(op.model)));
     let residual = rest.g.amax() / op.model.length * way.norm_squared();
     DIGITS * f64::EPSILON * size.dot(&(K.abs() * &size)) + residual
 }
 
-/// Sum of what gravity with the reactions and each force contribute to the stiffness along a motion, each by its size; `Kx` is the stiffness
-/// times the motion.
+/// Sum of the magnitudes of the contributions to the stiffness along a motion: gravity with the reactions, and each force. `Kx` is the
+/// stiffness times the motion.
 pub fn contributions(model: &Model, state: &Configuration, x: &DVector<f64>, Kx: &DVector<f64>) -> f64 {
     let q = by_body(x);
     let along = Along { state, direction: Direction { q: &q, ..Direction::default() } };

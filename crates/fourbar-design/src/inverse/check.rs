@@ -11,9 +11,9 @@ use fourbar::{Diagnostic, Error};
 /// An instant at which the acceleration of a path jumps.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Jump {
-    /// When, s.
+    /// Time, s.
     pub t: f64,
-    /// By how much, m/s^2.
+    /// Size of the jump, m/s^2.
     pub size: f64,
 }
 
@@ -57,8 +57,8 @@ fn jump(e: &Expr, t_end: f64, step: f64) -> Option<Jump> {
     None
 }
 
-/// Moves the mechanism forward with the efforts that were found, followed by straight lines between the rows; the motion, and the
-/// largest distance of a body from where it should be, m, with its time.
+/// Simulates the mechanism with the computed efforts, interpolated linearly between the rows. Returns the motion, and the largest deviation
+/// of a body position, m, with its time.
 pub fn forward(found: &Inverse, study: &Study) -> Result<(Trajectory, f64, f64), Error> {
     let times = found.run.column("t").unwrap_or(&[]).to_vec();
     let mut study = Study { analysis: Some(Analysis::Dynamics), mode: None, ..study.clone() };
@@ -88,7 +88,7 @@ pub fn forward(found: &Inverse, study: &Study) -> Result<(Trajectory, f64, f64),
     Ok((moved, worst, when))
 }
 
-/// The start of the forward motion is that of the path, its velocities included.
+/// Sets the start of the forward simulation to that of the path, including velocities.
 fn place_at_start(found: &Inverse, model: &mut fourbar::Model) {
     for b in model.bodies.iter_mut().skip(1) {
         let first = |key: &str| found.run.column(&format!("{}.{key}", b.name)).and_then(|c| c.first().copied()).unwrap_or(0.0);

@@ -1,15 +1,15 @@
-//! Inverse dynamics over time: a motion is prescribed in one place, by the path of a point or by the drives of the file, and motors in
-//! another place are to cause it. What are their angles, speeds, efforts and powers?
+//! Inverse dynamics over time: a motion is prescribed by the path of a point or by the drives of the file; the angles, speeds, efforts and
+//! powers of the motors that cause it are computed.
 //!
-//! The path is a set of rows `e . r_P = c(t)` beside those of the joints; with them kinematics gives positions, velocities and
-//! accelerations. Then, along the free motions `N` of the joints alone,
+//! The path adds rows `e . r_P = c(t)` to those of the joints; kinematics then gives positions, velocities and accelerations. Along the
+//! free motions `N` of the joints alone,
 //! ```text
 //! N^T B u = N^T (M a + h - Q)
 //! ```
-//! gives the efforts `u` of the motors with columns `B`: unique where there are as many motors as free motions, shared where there are
-//! more (least weighted squares, within limits), and impossible where something is left over, which is said with the motion that lacks a
-//! motor. Finally the efforts act in a forward evaluation: reactions are those of the motors, not of the path, and the accelerations must
-//! be those of the path, which is the check.
+//! gives the efforts `u` of the motors with columns `B`: unique if there are as many motors as free motions, shared if there are more
+//! (least weighted squares, within limits), and impossible if a residual remains, which is reported with the motion that lacks a motor.
+//! Finally the efforts are applied in a forward evaluation: reactions are those with motors, not with the prescribed path, and the
+//! accelerations must equal those of the path, which serves as a check.
 
 mod check;
 mod prescribe;
@@ -31,54 +31,54 @@ use fourbar::{Diagnostic, Error, Evaluation, Model, Simulation, stop};
 use nalgebra::DMatrix;
 use std::sync::Arc;
 
-/// Shares of the largest singular value below which a position counts as near singular.
+/// Share of the largest singular value below which a position counts as nearly singular.
 const NEAR: f64 = 0.02;
 
-/// What is requested.
+/// The requested analysis.
 #[derive(Clone, Debug)]
 pub struct Request {
-    /// The path by name; `None` takes the first one of the file, or its drives where it has none.
+    /// The path by name; `None` selects the first one of the file, or its drives if it has none.
     pub path: Option<String>,
-    /// Motors by name, or joints, drives and actuators that are taken as motors; empty: all of the file.
+    /// Motors by name, or joints, drives and actuators used as motors; if empty, all motors of the file.
     pub motors: Vec<String>,
     /// Weights of efforts by motor, in place of those of the file.
     pub weights: Vec<(String, f64)>,
-    /// End, output times, assembly mode.
+    /// Study with end, output times and assembly mode.
     pub study: Study,
 }
 
-/// How near the motion comes to a singular position.
+/// The closest approach to a singular position.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Nearest {
     /// The smallest singular value over the largest.
     pub share: f64,
-    /// When, s.
+    /// Time, s.
     pub t: f64,
 }
 
-/// What was found.
+/// The result of an inverse analysis.
 #[derive(Clone, Debug)]
 pub struct Inverse {
     /// The mechanism with its motors as actuators whose efforts are inputs.
     pub model: Model,
-    /// Name of the path; empty where the drives prescribe the motion.
+    /// Name of the path; empty if the drives prescribe the motion.
     pub path: String,
     /// The motors.
     pub motors: Vec<Motor>,
-    /// All columns of a run of the mechanism with its motors, and `MOTOR.angle` or `MOTOR.distance`, `MOTOR.speed`,
-    /// `MOTOR.acceleration` behind them.
+    /// All columns of a run of the mechanism with its motors, followed by `MOTOR.angle` or `MOTOR.distance`, `MOTOR.speed`,
+    /// `MOTOR.acceleration`.
     pub run: Trajectory,
-    /// Free motions of the mechanism without its motors.
+    /// Degrees of freedom of the mechanism without its motors.
     pub freedom: usize,
-    /// Whether each effort can be no other, all along the path.
+    /// Whether each effort is unique all along the path.
     pub unique: Vec<bool>,
-    /// Where a small motion of the point needs the largest motion of joints: near zero speeds grow.
+    /// Where a small motion of the point needs the largest motion of joints: speeds grow near zero.
     pub reach: Option<Nearest>,
-    /// Where the motors act worst on the free motions: near zero efforts grow.
+    /// Where the motors act least on the free motions: efforts grow near zero.
     pub grip: Nearest,
-    /// Largest difference of the accelerations that the efforts cause from those of the path, relative to the largest acceleration.
+    /// Largest difference between the accelerations caused by the efforts and those of the path, relative to the largest acceleration.
     pub error: f64,
-    /// What the reader should know.
+    /// Warnings.
     pub warnings: Vec<Diagnostic>,
 }
 
@@ -89,7 +89,7 @@ impl Inverse {
     }
 }
 
-/// The state of the mechanism with motors, for a state without them and their efforts.
+/// The state of the mechanism with motors, from a state without them and the efforts.
 fn with_efforts(model: &Model, plain: &Configuration, own: usize, efforts: &[f64]) -> Configuration {
     let mut state = plain.clone();
     state.z = vec![0.0; model.auxiliaries()];
@@ -101,7 +101,7 @@ fn with_efforts(model: &Model, plain: &Configuration, own: usize, efforts: &[f64
     state
 }
 
-/// The rows that prescribe the motion and the others, at a state.
+/// All rows at a state, and which of them prescribe the motion.
 struct Rows {
     set: ConstraintSet,
     prescribed: Vec<bool>,
@@ -123,7 +123,7 @@ impl Rows {
     }
 }
 
-/// How well some rows see some motions: the smallest singular value over the largest, one where there are none.
+/// Conditioning of some rows on some motions: the smallest singular value over the largest, one if there are none.
 fn sees(A: &DMatrix<f64>) -> f64 {
     if A.is_empty() {
         return 1.0;
@@ -204,7 +204,7 @@ pub fn inverse(spec: &ModelSpec, request: &Request) -> Result<Inverse, Error> {
         if !c.path.is_empty() && out.reach.is_none_or(|r| reach < r.share) {
             out.reach = Some(Nearest { share: reach, t });
         }
-        // Forward: the efforts must cause what the path requires.
+        // Forward evaluation: the efforts must cause the prescribed accelerations.
         let acting = Evaluation::new(model, &with_efforts(model, &state, own, &found.efforts.values))?;
         let L = model.length;
         let size = |a: &[Twist]| a.iter().fold(0.0_f64, |s, a| s.max(a.v.norm()).max(L * a.w.norm()));
@@ -250,7 +250,7 @@ fn coordinate(model: &Model, m: &Motor, s: &Instant) -> [f64; 3] {
     [y.value(a, b, &s.turns), speed, acceleration]
 }
 
-/// Refuses a path that leaves a motion open; gives the free motions of the joints alone.
+/// Rejects a path that leaves a motion undetermined; returns the degrees of freedom of the joints alone.
 fn determined(c: &Chosen, model: &Model, rows: &Rows, start: &Configuration) -> Result<usize, Diagnostic> {
     let G = dense_rows(model, &rows.set, &start.q);
     let all = Space::new(model, &G);

@@ -11,21 +11,21 @@ use fourbar::spec::{
 };
 use fourbar::{Diagnostic, Error, Model};
 
-/// A motor of the analysis.
+/// A motor in the analysis.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Motor {
     /// Its name.
     pub name: String,
-    /// What is said of it.
+    /// Its specification.
     pub spec: MotorSpec,
-    /// Place of its joint in the model.
+    /// Index of its joint in the model.
     pub joint: usize,
-    /// Whether it turns; else it pushes.
+    /// Whether it is rotary; otherwise linear.
     pub angular: bool,
 }
 
 impl Motor {
-    /// Its weight in the sharing of loads, where the file gives one.
+    /// Its weight in load sharing, if the file gives one.
     pub fn weight(&self) -> Option<f64> {
         self.spec.weight.or(self.spec.rated.map(|r| 1.0 / r))
     }
@@ -39,9 +39,9 @@ impl Motor {
 /// The two mechanisms of an analysis.
 #[derive(Clone, Debug)]
 pub struct Chosen {
-    /// Name of the path; empty where drives prescribe the motion.
+    /// Name of the path; empty if drives prescribe the motion.
     pub path: String,
-    /// The point on it.
+    /// The point that follows the path.
     pub point: String,
     /// World coordinates over time.
     pub functions: [Option<Expr>; 3],
@@ -60,7 +60,7 @@ fn unknown(what: &str, name: &str, known: &[&str], help: &str) -> Diagnostic {
     Diagnostic::new("U411", format!("there is no {what} `{name}`")).name(name).help(help)
 }
 
-/// The path that is requested, or the first one, with its name.
+/// The requested path, or the first one, with its name.
 fn path<'s>(spec: &'s ModelSpec, wanted: Option<&str>) -> Result<Option<(&'s str, &'s PathSpec)>, Diagnostic> {
     let names: Vec<&str> = spec.paths.iter().map(|p| p.0.as_str()).collect();
     match (wanted, spec.paths.as_slice()) {
@@ -69,12 +69,12 @@ fn path<'s>(spec: &'s ModelSpec, wanted: Option<&str>) -> Result<Option<(&'s str
             found.map(|(n, p)| Some((n.as_str(), p))).ok_or_else(|| unknown("path", name, &names, "paths are declared under `paths:`"))
         }
         (None, []) => Ok(None),
-        // The first of several.
+        // The first of several paths.
         (None, [(name, one), ..]) => Ok(Some((name, one))),
     }
 }
 
-/// A motor by its name, or thought of on a joint, a drive or an actuator.
+/// A motor by its name, or one assumed at a joint, a drive or an actuator.
 fn motor(spec: &ModelSpec, name: &str) -> Result<(String, MotorSpec), Diagnostic> {
     if let Some((n, m)) = spec.motors.iter().find(|m| m.0 == name) {
         return Ok((n.clone(), m.clone()));
@@ -92,7 +92,7 @@ fn motor(spec: &ModelSpec, name: &str) -> Result<(String, MotorSpec), Diagnostic
     Err(unknown("motor or joint", name, &known, "motors are declared under `motors:`; joints can be named too"))
 }
 
-/// The motors that are requested: all of the file, or its drives where there is no path.
+/// The requested motors: by default all of the file, or its drives if there is no path.
 fn motors(spec: &ModelSpec, request: &Request, drives: bool) -> Result<Vec<(String, MotorSpec)>, Diagnostic> {
     let mut list: Vec<(String, MotorSpec)> = if !request.motors.is_empty() {
         request.motors.iter().map(|n| motor(spec, n)).collect::<Result<_, _>>()?
@@ -122,14 +122,14 @@ fn motors(spec: &ModelSpec, request: &Request, drives: bool) -> Result<Vec<(Stri
         }
         m.weight = Some(*w);
     }
-    // Weights are compared with each other: where some are given, the others weigh one.
+    // Weights are relative: if some are given, the others are one.
     if list.iter().any(|(_, m)| m.weight.is_some() || m.rated.is_some()) {
         list.iter_mut().filter(|(_, m)| m.weight.is_none() && m.rated.is_none()).for_each(|(_, m)| m.weight = Some(1.0));
     }
     Ok(list)
 }
 
-/// The spec without what belongs to other analyses and to the start of a run.
+/// The specification without the parts for other analyses and for the start of a run.
 fn bare(spec: &ModelSpec) -> ModelSpec {
     let mut out = spec.clone();
     out.paths.clear();
@@ -147,7 +147,7 @@ pub fn chosen(spec: &ModelSpec, request: &Request) -> Result<Chosen, Error> {
         return Err(d.help("declare a path under `paths:`: `{point: T, x: '0.1*cos(t)', z: '0.1*sin(t)'}`").into());
     }
     let list = motors(spec, request, path.is_none())?;
-    // A drive on a joint that has a motor represents that motor, also where another one is to cause the motion.
+    // A drive on a joint with a motor represents that motor, even if another motor is to cause the motion.
     let on_motor = |joint: &str| list.iter().chain(&spec.motors).any(|(_, m)| m.joint == joint);
     let mut prescribed = bare(spec);
     let mut rows = Vec::new();
@@ -172,7 +172,7 @@ pub fn chosen(spec: &ModelSpec, request: &Request) -> Result<Chosen, Error> {
     } else {
         rows.extend(spec.drives.iter().map(|d| d.0.clone()));
     }
-    // Where the file has several motions for one coordinate its own drives hold what is not a motor.
+    // With a path, the drives of the file hold the coordinates without a motor.
     let mut actuated = bare(spec);
     let as_path = path.is_some();
     actuated.drives.retain(|(_, d)| as_path && !on_motor(&d.joint));
@@ -214,7 +214,7 @@ fn turns(spec: &ModelSpec, joint: &str) -> Result<bool, Diagnostic> {
     Ok(j.kind.has_angle())
 }
 
-/// Joints that a path keeps where they are: drives that do not move.
+/// Adds fixed drives for the joints that a path holds.
 fn keep(spec: &ModelSpec, path: &str, p: &PathSpec, out: &mut ModelSpec, rows: &mut Vec<String>) -> Result<(), Error> {
     if p.keep.is_empty() {
         return Ok(());

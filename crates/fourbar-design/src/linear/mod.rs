@@ -1,15 +1,15 @@
 //! Linear models: `x' = A x + B u`, `y = C x + D u` about an equilibrium or a steady motion, rolling and redundant constraints included.
 //!
-//! States are components along the free motions of positions, then of velocities, then the states of the author's own. With `dq = N y`,
+//! States are components along the free motions of positions, then of velocities, then the user-defined states. With `dq = N y`,
 //! `dv = N_v w + P dq` and `P = -G^+ d(G v)/dq`, which keeps perturbed velocities admissible,
 //! ```text
 //! y' = R (dv - Omega dq)          w' = R_v (da + Sigma dv)
 //! M da + G^T dlambda = -K dq - D dv + F dz,     G da = d(gamma - G a)/dq dq + d gamma/dv dv
 //! ```
-//! Drives that are inputs prescribe their coordinate: `u` is the acceleration, and coordinate and speed are two states more, with
+//! Drives that are inputs prescribe their coordinate: `u` is the acceleration, and coordinate and speed are two additional states, with
 //! `dq = G^+ e f`, `dv = G^+ e f'` and `G da = e u` for the row `e` of the drive.
 //!
-//! `Omega` and `Sigma` are the turns of the carriers of a steady motion, see [`steady`]. Where bodies roll there are fewer velocities than
+//! `Omega` and `Sigma` are the rotations of the carriers of a steady motion, see [`steady`]. If bodies roll there are fewer velocities than
 //! positions, and the number of states may be odd.
 
 mod outputs;
@@ -41,43 +41,43 @@ pub struct Linearized {
     pub outputs: Vec<String>,
     /// `x' = A x + B u`.
     pub A: DMatrix<f64>,
-    /// Of inputs.
+    /// Columns for the inputs.
     pub B: DMatrix<f64>,
     /// `y = C x + D u`.
     pub C: DMatrix<f64>,
-    /// Of inputs.
+    /// Direct feedthrough from the inputs.
     pub D: DMatrix<f64>,
-    /// Increments of poses by states.
+    /// Increments of poses for unit states.
     pub poses: DMatrix<f64>,
-    /// Increments of velocities by states.
+    /// Increments of velocities for unit states.
     pub velocities: DMatrix<f64>,
     /// Symmetry of the motion.
     pub steady: Steady,
-    /// Free motions of positions and of velocities.
+    /// Degrees of freedom of positions and of velocities.
     pub freedom: [usize; 2],
-    /// Free motions with neither inertia nor stiffness, omitted.
+    /// Number of free motions with neither inertia nor stiffness, omitted.
     pub idle: usize,
-    /// Sizes of what the entries of `A` are summed up from.
+    /// Magnitudes of the terms summed in the entries of `A`.
     pub sizes: DMatrix<f64>,
-    /// Where the mechanism is at rest, undamped, and every force has a potential.
+    /// Set if the mechanism is at rest, undamped, and every force has a potential.
     pub conservative: Option<Conservative>,
-    /// What the reader should know.
+    /// Warnings.
     pub warnings: Vec<Diagnostic>,
 }
 
-/// What a linear model is made of.
+/// Inputs, outputs and options of a linear model.
 #[derive(Clone, Debug, Default)]
 pub struct Request {
-    /// Inputs by name, of the mechanism or drives; omitted: all inputs of the mechanism.
+    /// Inputs by name, of the mechanism or drives; if omitted, all inputs of the mechanism.
     pub inputs: Option<Vec<String>>,
-    /// Outputs by name; omitted: those of the mechanism, or else its joint coordinates.
+    /// Outputs by name; if omitted, those of the mechanism, or else its joint coordinates.
     pub outputs: Option<Vec<String>>,
-    /// Takes coefficients as they are, though the motion is not steady.
+    /// Whether to freeze the coefficients at the state although the motion is not steady.
     pub frozen: bool,
 }
 
-/// Sizes of what entries of a matrix of all coordinates, such as the stiffness, are summed up from: those of two bodies are rounded by the
-/// largest entries of the two, rotations counted as lengths.
+/// Magnitudes of the terms summed in the entries of a matrix of all coordinates, such as the stiffness: the block of two bodies has the
+/// rounding error of the largest entries of the two, with rotations converted to lengths.
 fn summed_up(model: &Model, K: &DMatrix<f64>) -> DMatrix<f64> {
     let l = lengths(model);
     let mut largest = vec![0.0_f64; K.nrows() / 6];
@@ -91,18 +91,18 @@ fn summed_up(model: &Model, K: &DMatrix<f64>) -> DMatrix<f64> {
     DMatrix::from_fn(K.nrows(), K.ncols(), |i, j| l[i] * l[j] * (largest[i / 6] * largest[j / 6]).sqrt())
 }
 
-/// A mechanism at rest, undamped, whose forces have a potential: along its free motions.
+/// Mass and stiffness along the free motions of a mechanism at rest, undamped, whose forces have a potential.
 #[derive(Clone, Debug)]
 pub struct Conservative {
     /// Mass, symmetric.
     pub M: DMatrix<f64>,
     /// Stiffness, symmetric.
     pub K: DMatrix<f64>,
-    /// Sizes of what the entries of the stiffness are summed up from.
+    /// Magnitudes of the terms summed in the entries of the stiffness.
     pub sizes: DMatrix<f64>,
 }
 
-/// Linearises a mechanism about a consistent state. Rigid limits that it presses against where it stands still stay closed.
+/// Linearises a mechanism about a consistent state. At rest, active rigid limits stay closed.
 pub fn linearize(model: &Model, state: &Configuration, request: &Request) -> Result<Linearized, fourbar::Error> {
     crate::operator::fits(model)?;
     let still = stacked(&state.v).amax() == 0.0;
@@ -115,7 +115,7 @@ pub fn linearize(model: &Model, state: &Configuration, request: &Request) -> Res
     let all = Space::new(model, &G);
     let M = op.mass();
     let (a, lambda) = motion(&op, state, &all, &M)?;
-    // Where nothing is free there is nothing to be steady.
+    // Without degrees of freedom the motion need not be steady.
     let any = request.frozen || all.freedom() == 0;
     let steady = match (any, steady::steady(&op, state, &a)) {
         (_, Ok(steady)) => steady,
@@ -139,7 +139,7 @@ pub fn linearize(model: &Model, state: &Configuration, request: &Request) -> Res
     let rows_of: Vec<DVector<f64>> = driven.iter().map(|k| drive_row(&op, state, &G, *k)).collect::<Result<_, _>>()?;
     let (before, at_drives) = (n + m, n + m + own_states);
     let size = at_drives + 2 * driven.len();
-    // Increments of poses and velocities by states.
+    // Increments of poses and velocities for unit states.
     let (mut Q, mut V) = (DMatrix::zeros(N.nrows(), size), DMatrix::zeros(N.nrows(), size));
     Q.columns_mut(0, n).copy_from(N);
     V.columns_mut(0, n).copy_from(&(&P * N));
@@ -234,7 +234,7 @@ pub fn linearize(model: &Model, state: &Configuration, request: &Request) -> Res
     })
 }
 
-/// Bases of the free motions, with motions that have no inertia taken out, and what reads components along them.
+/// Bases of the free motions without massless ones, and the matrices that extract components along them.
 struct Bases {
     N: DMatrix<f64>,
     Nv: DMatrix<f64>,
@@ -253,7 +253,7 @@ impl Bases {
         let none = light(&all.N);
         let (mut N, mut Nv, mut idle) = (space.N.clone(), all.N.clone(), 0);
         if none > 0 && !moving {
-            // At rest motions without inertia follow the others, or do nothing.
+            // At rest, massless motions follow the others statically, or are idle.
             let H = N.tr_mul(&(K * &N));
             let (_, T, free) = small_motions(&((&H + H.transpose()) * 0.5), &N.tr_mul(&(M * &N)), mass);
             N = &N * T;
@@ -268,7 +268,7 @@ impl Bases {
             (N, Nv, idle) = (heavy(&N), heavy(&Nv), none);
         }
         let weights = lengths(model).map(|x| x * x);
-        // (N^T W N)^-1 N^T W reads the components along any basis.
+        // (N^T W N)^-1 N^T W extracts the components along any basis.
         let reader = |N: &DMatrix<f64>| {
             let mut T = N.transpose();
             T.column_iter_mut().zip(weights.iter()).for_each(|(mut c, w)| c *= *w);
@@ -279,7 +279,7 @@ impl Bases {
         Self { N, Nv, R, Rv, idle }
     }
 
-    /// A name for each component: the coordinate that moves most along it.
+    /// A name for each component: that of the coordinate that moves most along it.
     fn names(&self, model: &Model, state: &Configuration, N: &DMatrix<f64>, mark: &str) -> Vec<String> {
         let name = |(k, x): (usize, nalgebra::DVectorView<'_, f64>)| {
             let x = x.into_owned();
@@ -291,7 +291,7 @@ impl Bases {
     }
 }
 
-/// Solves for accelerations with the constraints: null-space form, redundant rows welcome.
+/// Solves for accelerations with the constraints in null-space form; redundant rows are allowed.
 pub(crate) struct Accelerations<'a> {
     all: &'a Space,
     M: &'a DMatrix<f64>,
@@ -308,24 +308,24 @@ impl<'a> Accelerations<'a> {
         }
         let mass = model.bodies.iter().map(|b| b.mass).fold(0.0, f64::max);
         let e = m.symmetric_eigen();
-        // Motions without inertia, such as the spin of a point mass, have no acceleration.
+        // Massless motions, such as the spin of a point mass, have no acceleration.
         let inverse = e.eigenvalues.map(|x| if x > MASSLESS * mass { 1.0 / x } else { 0.0 });
         Self { all, M, N, inverse: &e.eigenvectors * DMatrix::from_diagonal(&inverse) * e.eigenvectors.transpose() }
     }
 
-    /// Sizes of what accelerations along the free motions are summed up from, for those of forces.
+    /// Magnitudes of the terms of accelerations along the free motions, from those of forces.
     fn sizes(&self, forces: &DMatrix<f64>) -> DMatrix<f64> {
         self.inverse.abs() * self.N.abs().tr_mul(forces)
     }
 
-    /// For forces and right-hand sides of the acceleration constraints, one column each.
+    /// Accelerations for forces and right-hand sides of the acceleration constraints, one column each.
     pub(crate) fn of(&self, forces: &DMatrix<f64>, asked: &DMatrix<f64>) -> DMatrix<f64> {
         let particular = self.all.increments(asked);
         &particular + self.N * (&self.inverse * self.N.tr_mul(&(forces - self.M * &particular)))
     }
 }
 
-/// Accelerations by body and multipliers of a state.
+/// Accelerations by body and multipliers at a state.
 pub(crate) fn motion(
     op: &Operator<'_>,
     state: &Configuration,
@@ -348,7 +348,7 @@ pub(crate) fn motion(
     Ok((by_body(&a), lambda))
 }
 
-/// The change of all rows for a unit of a drive's coordinate.
+/// The change of all rows per unit of a drive's coordinate.
 fn drive_row(op: &Operator<'_>, state: &Configuration, G: &DMatrix<f64>, drive: usize) -> Result<DVector<f64>, Diagnostic> {
     let set = op.set();
     let d = &op.model.drives[drive];
@@ -366,7 +366,7 @@ fn drive_row(op: &Operator<'_>, state: &Configuration, G: &DMatrix<f64>, drive: 
     Ok(e)
 }
 
-/// Rates of the states of the author's own by all states.
+/// Derivatives of the rates of user-defined states with respect to all states.
 fn auxiliary_rows(model: &Model, state: &Configuration, Q: &DMatrix<f64>, V: &DMatrix<f64>, before: usize) -> DMatrix<f64> {
     let (first, count) = (model.first_state(), model.states.len());
     let mut out = DMatrix::zeros(count, Q.ncols());

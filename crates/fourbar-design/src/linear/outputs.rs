@@ -13,7 +13,7 @@ use fourbar::trajectory::{Recorder, WantedColumns, columns};
 use fourbar::{Diagnostic, Evaluation, Model, stop};
 use nalgebra::{DMatrix, DVector};
 
-/// What an output reads.
+/// The quantity of an output.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Reads {
     /// A coordinate of a joint.
@@ -22,9 +22,9 @@ enum Reads {
     Speed(usize),
     /// A component of a point's position, or of its velocity.
     Point(usize, usize, bool),
-    /// A result column of the author's own.
+    /// A user-defined output column.
     Output(usize),
-    /// A state of the author's own.
+    /// A user-defined state.
     State(usize),
     /// Any other column of a result: accelerations, reactions, efforts, tensions.
     Column(usize),
@@ -38,10 +38,10 @@ pub struct Output {
     reads: Reads,
 }
 
-/// Joint coordinates that are outputs where the file names none, at most.
+/// Maximum number of joint coordinates used as outputs if the file names none.
 const COORDINATES: usize = 24;
 
-/// All outputs that a mechanism has.
+/// All possible outputs of a mechanism.
 pub fn known_outputs(model: &Model) -> Vec<Output> {
     let mut list = Vec::new();
     let mut put = |name: String, reads: Reads| list.push(Output { name, reads });
@@ -69,7 +69,7 @@ pub fn known_outputs(model: &Model) -> Vec<Output> {
     list
 }
 
-/// The outputs that are requested.
+/// The requested outputs.
 pub(super) fn wanted(model: &Model, request: &Request) -> Result<Vec<Output>, Diagnostic> {
     let known = known_outputs(model);
     let Some(names) = &request.outputs else {
@@ -89,14 +89,14 @@ pub(super) fn wanted(model: &Model, request: &Request) -> Result<Vec<Output>, Di
 /// An input of a linear model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum In {
-    /// One of the mechanism.
+    /// An input of the mechanism.
     Input(usize),
     /// The acceleration of a drive.
     Drive(usize),
 }
 
 impl In {
-    /// Its name.
+    /// The name of the input.
     pub fn name(self, model: &Model) -> String {
         match self {
             Self::Input(k) => model.inputs[k].name.clone(),
@@ -105,7 +105,7 @@ impl In {
     }
 }
 
-/// The inputs that are requested.
+/// The requested inputs.
 pub(super) fn inputs(model: &Model, request: &Request) -> Result<Vec<In>, Diagnostic> {
     let Some(names) = &request.inputs else { return Ok((0..model.inputs.len()).map(In::Input).collect()) };
     let find = |name: &String| {
@@ -128,7 +128,7 @@ fn unknown<'a>(what: &str, name: &str, known: impl Iterator<Item = &'a str>) -> 
     Diagnostic::new("U401", format!("there is no {what} `{name}`")).name(name).help(help)
 }
 
-/// Slope of an output along a direction.
+/// Derivative of an output along a direction.
 fn slope(model: &Model, x: &Along<'_>, o: &Output) -> f64 {
     match o.reads {
         Reads::Joint(k, which) => coordinate_of(model, k, Some(which), x).0.c[1],
@@ -139,15 +139,15 @@ fn slope(model: &Model, x: &Along<'_>, o: &Output) -> f64 {
         }
         Reads::Output(k) => x.law(model, &model.outputs[k].law).c[1] / model.outputs[k].size,
         Reads::State(k) => x.direction.z.get(k).copied().unwrap_or(0.0),
-        // These follow from the accelerations and are filled in afterwards.
+        // Columns follow from the accelerations and are filled in afterwards.
         Reads::Column(_) => 0.0,
     }
 }
 
-/// Changes of states for outputs that follow from accelerations, relative to the size of things.
+/// Step of states for outputs that follow from accelerations, relative to their scale.
 const APART: f64 = 1e-6;
 
-/// Fills in the slopes of outputs that follow from accelerations, by evaluations around the state: good to some nine digits.
+/// Fills in the derivatives of outputs that follow from accelerations, by differences around the state: accurate to some nine digits.
 pub(super) fn of_columns(
     model: &Model,
     state: &Configuration,
@@ -185,7 +185,7 @@ pub(super) fn of_columns(
     Ok(())
 }
 
-/// `C` and `D`: slopes of the outputs along states and inputs.
+/// `C` and `D`: derivatives of the outputs with respect to states and inputs.
 pub(super) fn matrices(
     model: &Model,
     state: &Configuration,
@@ -227,8 +227,8 @@ pub(super) fn matrices(
     Ok((C, D))
 }
 
-/// Slopes of outputs that follow from accelerations by the acceleration of a drive: evaluations with another function of time that has the
-/// same value and speed at the instant.
+/// Derivatives of outputs that follow from accelerations with respect to the acceleration of a drive: evaluations with a modified function
+/// of time that has the same value and speed at the instant.
 fn by_acceleration(
     model: &Model,
     state: &Configuration,

@@ -1,8 +1,8 @@
 //! Steady motions: the mechanism rotates about a world axis and translates; bodies of revolution spin in carriers that rotate with it.
 //!
-//! In the axes of the carriers such a motion has constant coefficients; in body axes they turn with the spin, and eigenvalues of the frozen
-//! equations are wrong. Which body may spin in its carrier is found by trying: turned about a candidate axis, neither its inertia nor the rows of
-//! its constraints nor the forces may change, seen from the carrier.
+//! In the axes of the carriers such a motion has constant coefficients; in body axes they rotate with the spin, and eigenvalues of the
+//! frozen equations are wrong. Whether a body may spin in its carrier is tested by rotating it about candidate axes: its inertia, the rows
+//! of its constraints and the forces, as seen from the carrier, must not change.
 
 use crate::operator::Operator;
 use fourbar::diagnostic::number;
@@ -15,32 +15,32 @@ use nalgebra::{DMatrix, DVector, Matrix3, Vector3};
 
 /// Changes below this share are rounding.
 const SAME: f64 = 1e-9;
-/// Accelerations of a steady motion agree with its symmetry to this share.
+/// Tolerance for accelerations to agree with the symmetry of a steady motion, as a share.
 const STEADY: f64 = 1e-7;
-/// The angle by which bodies are turned to be tried, rad.
+/// Test angle by which bodies are rotated, rad.
 const TURN: f64 = 0.7;
 
 /// The symmetry of a steady motion.
 #[derive(Clone, Debug)]
 pub struct Steady {
-    /// Angular velocity of the whole, world, rad/s.
+    /// Angular velocity of the whole mechanism, world axes, rad/s.
     pub turning: Vector3<f64>,
-    /// Spin of each body in its carrier, body axes, rad/s; ground first.
+    /// Spin of each body relative to its carrier, body axes, rad/s; ground first.
     pub spin: Vec<Vector3<f64>>,
 }
 
 impl Steady {
-    /// A mechanism at rest, or one whose axes are frozen.
+    /// A mechanism at rest, or one with frozen axes.
     pub fn none(model: &Model) -> Self {
         Self { turning: Vector3::zeros(), spin: vec![Vector3::zeros(); model.bodies.len()] }
     }
 
-    /// Whether anything spins or turns.
+    /// Whether anything spins or rotates.
     pub fn moves(&self) -> bool {
         self.turning.norm() > 0.0 || self.spin.iter().any(|s| s.norm() > 0.0)
     }
 
-    /// `Omega` and `Sigma`: positions change by `dv - Omega dq` and velocities by `da + Sigma dv` in the axes of the carriers.
+    /// `Omega` and `Sigma`: in the axes of the carriers positions change by `dv - Omega dq` and velocities by `da + Sigma dv`.
     pub fn rotations(&self, state: &Configuration) -> (DMatrix<f64>, DMatrix<f64>) {
         let n = 6 * (state.q.len() - 1);
         let (mut O, mut S) = (DMatrix::zeros(n, n), DMatrix::zeros(n, n));
@@ -56,7 +56,7 @@ impl Steady {
     }
 }
 
-/// Axes about which a body may be round, body axes.
+/// Possible axes of symmetry of a body, body axes.
 fn candidates(model: &Model, b: usize, w: &Vector3<f64>) -> Vec<Vector3<f64>> {
     let J = &model.bodies[b].J_bar;
     let e = J.symmetric_eigen();
@@ -69,7 +69,7 @@ fn candidates(model: &Model, b: usize, w: &Vector3<f64>) -> Vec<Vector3<f64>> {
         }
     }
     if list.len() == 3 {
-        // Any axis: those of the joints, of what rolls, and that of the motion.
+        // Any axis is possible: take those of the joints and of rolling elements, and that of the motion.
         list.clear();
         for j in &model.joints {
             for (body, frame) in j.bodies.iter().zip([&j.F, &j.M]) {
@@ -88,7 +88,7 @@ fn candidates(model: &Model, b: usize, w: &Vector3<f64>) -> Vec<Vector3<f64>> {
     list.into_iter().filter(|a| a.norm() > 0.0).map(|a| a.normalize()).collect()
 }
 
-/// Whether a body looks the same when it is turned about an axis, to its joints and to the forces.
+/// Whether rotating a body about an axis leaves its joints and forces unchanged.
 fn round(op: &Operator<'_>, state: &Configuration, b: usize, axis: &Vector3<f64>) -> bool {
     let R = so3::exp(&(axis * TURN));
     let J = &op.model.bodies[b].J_bar;
@@ -112,7 +112,7 @@ fn round(op: &Operator<'_>, state: &Configuration, b: usize, axis: &Vector3<f64>
     (&f - &h).amax() <= 1e-8 * op.load(state).max(f64::MIN_POSITIVE)
 }
 
-/// The symmetry of a motion with accelerations `a`, or why it has none.
+/// The symmetry of a motion with accelerations `a`, or the reason why it has none.
 pub fn steady(op: &Operator<'_>, state: &Configuration, a: &[Twist]) -> Result<Steady, Diagnostic> {
     let model = op.model;
     let L = model.length;
@@ -121,12 +121,12 @@ pub fn steady(op: &Operator<'_>, state: &Configuration, a: &[Twist]) -> Result<S
     if speed == 0.0 {
         return at_rest(model, state, a).map(|()| none);
     }
-    // Axes of those that may spin.
+    // Axes of the bodies that may spin.
     let axes: Vec<Option<Vector3<f64>>> = (0..model.bodies.len())
         .map(|b| if b == 0 { None } else { candidates(model, b, &state.v[b].w).into_iter().find(|e| round(op, state, b, e)) })
         .collect();
     let spinning: Vec<usize> = (1..axes.len()).filter(|&b| axes[b].is_some()).collect();
-    // Without a turn of the whole first: where both describe the motion, nothing turns.
+    // First without rotation of the whole mechanism: it is preferred if both describe the motion.
     for turning in [false, true] {
         let unknowns = spinning.len() + if turning { 3 } else { 0 };
         let rows = 9 * model.moving();
@@ -166,7 +166,7 @@ pub fn steady(op: &Operator<'_>, state: &Configuration, a: &[Twist]) -> Result<S
         };
         let left = &rhs - &A * &x;
         let rate = (0..model.bodies.len()).fold(speed / L, |s, b| s.max(state.v[b].w.norm()));
-        // Accelerations are measured by the square of the rates, rates by themselves.
+        // Accelerations are compared with the square of the rates, velocities with the rates.
         let share = |k: usize| left[k].abs() / if k % 9 < 3 { rate } else { rate * rate.max(1.0) };
         let worst = (0..rows).map(share).fold(0.0, f64::max);
         if worst <= STEADY {
@@ -186,7 +186,7 @@ pub fn steady(op: &Operator<'_>, state: &Configuration, a: &[Twist]) -> Result<S
     Ok(none)
 }
 
-/// Refuses a position at which a mechanism does not stay.
+/// Rejects a position that is not an equilibrium.
 pub fn at_rest(model: &Model, state: &Configuration, a: &[Twist]) -> Result<(), Diagnostic> {
     let g = model.gravity.norm().max(1.0);
     let size = |b: usize| a[b].v.norm().max(model.length * a[b].w.norm());
@@ -220,7 +220,7 @@ fn unsteady(model: &Model, state: &Configuration, a: &[Twist], k: usize) -> Diag
         .help("start in a steady motion, or use `--about equilibrium`; `--frozen` treats the coefficients as constant, which other programs do silently")
 }
 
-/// What of positions and velocities does not fit the symmetry, as a share: `(1 - N R)(dv - Omega dq)` for all states.
+/// The part of positions and velocities that does not fit the symmetry, as a share: `(1 - N R)(dv - Omega dq)` for all states.
 pub fn drift(N: &DMatrix<f64>, reader: &DMatrix<f64>, rates: &DMatrix<f64>) -> f64 {
     if rates.ncols() == 0 {
         return 0.0;

@@ -1,8 +1,8 @@
 //! Measures of a run: one number from the columns of a result, such as `max(abs(motor.effort))` or `range(tip.x)/range(tip.y)`.
 //!
-//! A measure is an expression of the file's own language whose names are *reductions* of columns over time: [`REDUCTIONS`] lists them. What
-//! stands inside a reduction is an expression of columns, taken row by row; what stands outside is an expression of the numbers that come of
-//! it. `min` and `max` reduce where they have one argument, and are the functions of the language where they have several.
+//! A measure is an expression of the file's language whose names are *reductions* of columns over time: [`REDUCTIONS`] lists them. Inside a
+//! reduction stands an expression of columns, evaluated row by row; outside stands an expression of the resulting numbers. `min` and `max`
+//! are reductions if they have one argument, and functions of the language if they have several.
 //!
 //! ```
 //! use fourbar::trajectory::{Column, Trajectory};
@@ -21,9 +21,9 @@
 //! # Ok::<(), fourbar::Diagnostic>(())
 //! ```
 //!
-//! Everything is evaluated over any [`Scalar`]: with dual numbers for samples, [`Measure::along`] gives the derivative along a change of the
-//! run. The derivative of an extreme is that at the instant of the extreme, and the derivative of a time follows from the slope of what
-//! crosses there.
+//! Everything is evaluated over any [`Scalar`]: with dual numbers for samples, [`Measure::along`] gives the derivative along a change of
+//! the run. The derivative of an extremum is that at the instant of the extremum, and the derivative of a time follows from the slope of
+//! the crossing quantity.
 
 mod parse;
 mod reduce;
@@ -66,7 +66,7 @@ pub enum Reduction {
     Length,
 }
 
-/// Names of the reductions, what they take, and what they mean.
+/// Names of the reductions, their number of arguments, and their meaning.
 pub const REDUCTIONS: &[(&str, Reduction, usize, &str)] = &[
     ("min", Reduction::Min, 1, "smallest value at an output time: min(tip.x)"),
     ("max", Reduction::Max, 1, "largest value at an output time: max(abs(motor.effort))"),
@@ -80,13 +80,13 @@ pub const REDUCTIONS: &[(&str, Reduction, usize, &str)] = &[
     ("length", Reduction::Length, 1, "length of the path of a point: length(tip)"),
 ];
 
-/// What is read besides columns: the distance of a point from a curve, in the plane of the curve.
+/// Read in addition to columns: the distance of a point from a curve, in the plane of the curve.
 pub const DISTANCE: (&str, &str) = ("distance", "distance of a point from a curve of the file: max(distance(tip, track))");
 
 /// The distance of a point from a curve, row by row.
 #[derive(Clone, Debug)]
 struct Gap {
-    /// Coordinates of the point, of columns.
+    /// Coordinates of the point, as expressions of columns.
     point: [Expr; 3],
     curve: CurveOn,
 }
@@ -96,7 +96,8 @@ impl Gap {
         let from_origin: [S; 3] = std::array::from_fn(|k| self.point[k].eval(columns) - self.curve.at[k]);
         let along = |axis: usize| (0..3).fold(S::zero(), |sum, k| sum + from_origin[k] * self.curve.R[(k, axis)]);
         let [u, v] = [along(0), along(1)];
-        // The nearest point moves along the curve, at a right angle to the distance: to first order it stays where it is.
+        // The nearest point moves along the curve, at a right angle to the distance: to first order the distance to the fixed point
+        // suffices.
         let near = self.curve.curve.nearest_point(&nalgebra::Vector2::new(u.value(), v.value()));
         let d2 = (u - near.x).sqr() + (v - near.y).sqr();
         if d2.value() > 0.0 { d2.sqrt() } else { S::zero() }
@@ -107,55 +108,55 @@ impl Gap {
 #[derive(Clone, Debug)]
 struct Part {
     reduction: Reduction,
-    /// As it is written.
+    /// Its text.
     text: String,
-    /// What is reduced, of columns; of a path its three coordinates.
+    /// The reduced expression of columns; for a path, its three coordinates.
     inner: Vec<Expr>,
-    /// What must become positive, for `first`; whether it is a difference whose zero can be searched for between rows.
+    /// The expression that must become positive, for `first`; and whether it is a difference whose zero can be located between rows.
     condition: Option<(Expr, bool)>,
-    /// The time of `at`.
+    /// The time argument of `at`.
     time: f64,
 }
 
-/// A measure, ready for results with certain columns.
+/// A parsed measure for results with certain columns.
 #[derive(Clone, Debug)]
 pub struct Measure {
-    /// As it is written.
+    /// Its text.
     pub text: String,
     outer: Expr,
     parts: Vec<Part>,
-    /// Distances that are read, by variable from [`reduce::MOST`] on.
+    /// Distances that are read; their variables start at [`reduce::MOST`].
     gaps: Vec<Gap>,
-    /// Places of the columns that are read, by variable.
+    /// Indices of the columns that are read, by variable.
     reads: Vec<usize>,
-    /// Place of the time.
+    /// Index of the time column.
     time: Option<usize>,
     kind: Kind,
-    /// Whether energies or powers are read: a result in N*m is an energy then.
+    /// Whether energies or powers are read: a result in N*m is then an energy.
     energy: bool,
 }
 
 /// A measure of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Measured<S = f64> {
-    /// The number.
+    /// Its value.
     pub value: S,
-    /// Where its extremes are taken, in the order of the text.
+    /// Instants of its extrema, in the order of the text.
     pub extremes: Vec<Extreme>,
 }
 
 impl Measure {
-    /// Reads a measure whose names are columns.
+    /// Parses a measure whose names are columns.
     pub fn new(text: &str, columns: &[Column]) -> Result<Self, Diagnostic> {
         Self::with(text, columns, &[], &mut parse::Nothing)
     }
 
-    /// Reads a measure with curves, and further names, such as parameters, and units.
+    /// Parses a measure with curves, further names, such as parameters, and units.
     pub fn with(text: &str, columns: &[Column], curves: &[CurveOn], names: &mut dyn expr::Names) -> Result<Self, Diagnostic> {
         parse::parse(text, columns, curves, names)
     }
 
-    /// Its unit; empty where that is not known.
+    /// Its unit; empty if unknown.
     pub fn unit(&self) -> String {
         match self.kind {
             Kind::Quantity(d) if d == expr::Dimension::NONE => "1".into(),
@@ -166,13 +167,13 @@ impl Measure {
         }
     }
 
-    /// Places of the columns that it reads, the time included where it is needed.
+    /// Indices of the columns that it reads, including the time if needed.
     pub fn reads(&self) -> impl Iterator<Item = usize> + '_ {
         let time = self.time.filter(|t| !self.reads.contains(t));
         self.reads.iter().copied().chain(time)
     }
 
-    /// Its value for a run with the columns it was read for.
+    /// Its value for a run with the columns for which it was parsed.
     pub fn of(&self, run: &Trajectory) -> Result<Measured, Diagnostic> {
         self.eval(run.len(), &|row, column| run.values[column][row])
     }
@@ -188,7 +189,7 @@ impl Measure {
         Ok(out)
     }
 
-    /// Its value and derivative, for a run and the derivatives of its columns. Output times stay where they are.
+    /// Its value and derivative, for a run and the derivatives of its columns. Output times are fixed.
     pub fn along(&self, run: &Trajectory, slopes: &Trajectory) -> Result<Measured<Dual>, Diagnostic> {
         let sample = |row: usize, column: usize| {
             let slope = if Some(column) == self.time { 0.0 } else { slopes.values[column][row] };
@@ -197,7 +198,7 @@ impl Measure {
         self.eval(run.len(), &sample)
     }
 
-    /// Its derivatives by the numbers of a run that it reads: row, column and derivative, those that are zero omitted.
+    /// Its derivatives with respect to the values of a run that it reads: row, column and derivative, without zeros.
     pub fn gradient(&self, run: &Trajectory) -> Result<Vec<(usize, usize, f64)>, Diagnostic> {
         let needed = self.rows(run)?;
         let rows = (0..run.len()).filter(|&r| needed[r]);

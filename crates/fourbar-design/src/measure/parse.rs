@@ -1,4 +1,4 @@
-//! Reads measures: finds the reductions in a text, and hands what is inside and outside of them to the expressions of the file.
+//! Parses measures: finds the reductions in a text, and passes the expressions inside and outside of them to the expression parser.
 
 use super::reduce::{GAPS, MOST};
 use super::{DISTANCE, Gap, Measure, Part, REDUCTIONS, Reduction};
@@ -9,7 +9,7 @@ use fourbar::model::CurveOn;
 use fourbar::trajectory::Column;
 use std::ops::Range;
 
-/// No names besides columns, and no units.
+/// A name lookup without further names or units.
 pub(super) struct Nothing;
 
 impl Names for Nothing {
@@ -18,7 +18,7 @@ impl Names for Nothing {
     }
 }
 
-/// What is known of the dimension of a column with a unit.
+/// The dimension of a column with a unit, if known.
 pub fn kind_of_unit(unit: &str) -> Kind {
     const UNITS: &[(&str, Dimension)] = &[
         ("1", Dimension::NONE),
@@ -39,7 +39,7 @@ pub fn kind_of_unit(unit: &str) -> Kind {
     UNITS.iter().find(|(u, _)| *u == unit).map_or(Kind::Unknown, |(_, d)| Kind::Quantity(*d))
 }
 
-/// Knows units and nothing else.
+/// A name lookup for units only.
 struct Units<'a>(&'a mut dyn Names);
 
 impl Names for Units<'_> {
@@ -51,7 +51,7 @@ impl Names for Units<'_> {
     }
 }
 
-/// The size in SI of the unit of a column, and its dimension. Outputs have the unit that their author chose: `mm`, `deg`, `1/min`.
+/// The SI factor of the unit of a column, and its dimension. User-defined outputs may have any unit: `mm`, `deg`, `1/min`.
 fn size_of_unit(unit: &str, names: &mut dyn Names) -> (f64, Kind) {
     let known = kind_of_unit(unit);
     if known != Kind::Unknown || unit.is_empty() {
@@ -64,7 +64,7 @@ fn size_of_unit(unit: &str, names: &mut dyn Names) -> (f64, Kind) {
     }
 }
 
-/// Distances by their placeholders, then columns, then what the caller knows.
+/// Name lookup inside reductions: placeholders of distances, then columns, then names of the caller.
 struct Inside<'a> {
     /// Placeholders, by distance.
     marks: &'a [String],
@@ -98,7 +98,7 @@ impl Names for Inside<'_> {
     }
 }
 
-/// Reductions by their placeholders, then what the caller knows; a column here is a mistake.
+/// Name lookup outside reductions: placeholders of reductions, then names of the caller; a column is an error here.
 struct Outside<'a> {
     marks: Vec<(String, Kind)>,
     others: &'a mut dyn Names,
@@ -118,7 +118,7 @@ impl Names for Outside<'_> {
     }
 }
 
-/// A call in the text: the bytes of it all, and of its arguments.
+/// A call in the text: the byte ranges of the whole, and of its arguments.
 struct Call {
     whole: Range<usize>,
     arguments: Vec<Range<usize>>,
@@ -128,7 +128,7 @@ fn is_word(c: char) -> bool {
     c.is_alphanumeric() || c == '_' || c == '.'
 }
 
-/// The call whose name starts at a byte, if the word there is followed by a parenthesis that closes.
+/// The call whose name starts at a byte, if the word there is followed by a matching pair of parentheses.
 fn call(text: &str, start: usize) -> Option<(&str, Call)> {
     let rest = &text[start..];
     let end = rest.find(|c| !is_word(c)).unwrap_or(rest.len());
@@ -157,7 +157,7 @@ fn call(text: &str, start: usize) -> Option<(&str, Call)> {
     None
 }
 
-/// The outermost calls of a text that `wanted` knows by name and arguments.
+/// The outermost calls of a text whose name and arguments `wanted` accepts.
 fn calls<'t, T>(text: &'t str, wanted: impl Fn(&'t str, &Call) -> Option<T>) -> Vec<(T, Call)> {
     let (mut list, mut at, mut inside_word) = (Vec::new(), 0, false);
     while let Some(c) = text[at..].chars().next() {
@@ -201,7 +201,7 @@ fn distances(text: &str) -> Vec<Call> {
     calls(text, |name, _| (name == DISTANCE.0).then_some(())).into_iter().map(|((), found)| found).collect()
 }
 
-/// What an expression lacks, with the nearest name.
+/// The diagnostic for an expression error, with the nearest name.
 fn refused(text: &str, e: &ExprError, columns: &[Column], outside: bool) -> Diagnostic {
     let d = bad(text, &e.kind.to_string());
     let ExprErrorKind::UnknownName(name) = &e.kind else { return d.help("`fourbar plot RESULT` lists the columns of a result") };
@@ -209,7 +209,7 @@ fn refused(text: &str, e: &ExprError, columns: &[Column], outside: bool) -> Diag
         let message = format!("`{name}` is a column with a value for every time");
         return bad(text, &message).name(name).help(format!("reduce it to a number: `max({name})`, `mean({name})`, `last({name})`"));
     }
-    // Expressions of the file read the velocity of a point, results do not list it.
+    // Expressions of the file can read the velocity of a point, but results have no such column.
     let velocity = name.rsplit_once('.').filter(|(point, what)| {
         ["vx", "vy", "vz"].contains(what) && columns.iter().any(|c| c.name.strip_suffix(".x").is_some_and(|p| p == *point))
     });
@@ -223,7 +223,7 @@ fn refused(text: &str, e: &ExprError, columns: &[Column], outside: bool) -> Diag
     d.name(name).help(help)
 }
 
-/// The one comparison at the top of a condition: what is before and after it, and whether the first is to be larger.
+/// The single comparison at the top level of a condition: its two sides, and whether the first must be larger.
 fn comparison(text: &str) -> Option<(&str, &str, bool)> {
     let (mut depth, mut found) = (0, None);
     for (k, c) in text.char_indices() {
@@ -244,7 +244,7 @@ fn comparison(text: &str) -> Option<(&str, &str, bool)> {
     Some((&text[..k], after, greater))
 }
 
-/// What is gathered while the reductions of a text are read.
+/// Data collected while the reductions of a text are parsed.
 struct Reading<'a> {
     text: &'a str,
     columns: &'a [Column],
@@ -258,7 +258,7 @@ struct Reading<'a> {
 }
 
 impl Reading<'_> {
-    /// An expression inside a reduction; `plain` has no distances.
+    /// Parses an expression inside a reduction, without distances.
     fn plain(&mut self, piece: &str) -> Result<(Expr, Kind), Diagnostic> {
         let mut inside = Inside { marks: &self.marks, columns: self.columns, reads: &mut self.reads, others: &mut *self.names };
         Expr::parse_quantity(piece, &mut inside).map_err(|e| refused(self.text, &e, self.columns, false))
@@ -274,7 +274,7 @@ impl Reading<'_> {
         }
         let mut rest = piece.to_string();
         for found in distances(piece) {
-            // A name of the same length takes the place of the call, so that places in the text stay.
+            // A placeholder of the same length replaces the call, so that positions in the text are preserved.
             let mark = format!("_d{:0width$}", self.gaps.len(), width = found.whole.len() - 2);
             let gap = self.gap(piece, &found)?;
             self.gaps.push(gap);
@@ -344,7 +344,7 @@ pub(super) fn parse(text: &str, columns: &[Column], curves: &[CurveOn], names: &
                 });
             }
         }
-        // A name of the same length takes the place of the reduction, so that places in the text stay.
+        // A placeholder of the same length replaces the reduction, so that positions in the text are preserved.
         let mark = format!("_{k:0width$}", width = c.whole.len() - 1);
         outer.replace_range(c.whole.clone(), &mark);
         marks.push((mark, kind));

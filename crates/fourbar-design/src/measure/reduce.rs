@@ -1,4 +1,4 @@
-//! Reductions of samples over time, on plain numbers and on numbers with a derivative.
+//! Reductions of samples over time, for plain numbers and for numbers with a derivative.
 
 use super::{Measure, Part, Reduction};
 use fourbar::Diagnostic;
@@ -7,32 +7,32 @@ use fourbar::expr::Expr;
 use fourbar_math::Scalar;
 use serde::Serialize;
 
-/// Most columns that one measure reads.
+/// Maximum number of columns that one measure reads.
 pub(super) const MOST: usize = 64;
-/// Most distances that one measure reads.
+/// Maximum number of distances that one measure reads.
 pub(super) const GAPS: usize = 8;
 
-/// Differences of an extreme, as a share of the range, up to which another instant counts as the same.
+/// Tolerance for ties: difference of an extremum at another instant, as a share of the range.
 const TIE: f64 = 1e-6;
-/// Distance from the time of an event, as a share of the run, up to which a time counts as that of the event.
+/// Tolerance for a time to coincide with an event, as a share of the run.
 const AT_EVENT: f64 = 1e-12;
-/// Ties that are listed.
+/// Maximum number of ties listed.
 const TIES: usize = 8;
 
-/// Where an extreme is taken.
+/// The instant of an extremum.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Extreme {
-    /// What was reduced.
+    /// The reduced expression.
     pub of: String,
     /// Its time, s.
     pub t: f64,
     /// Its row.
     pub row: usize,
-    /// Rows of other extremes that are as large, some of them: there the derivative may be another.
+    /// Rows of other, equal extrema, up to a maximum number: the derivative may differ there.
     pub ties: Vec<usize>,
 }
 
-/// Samples with the measure that reads them.
+/// Samples and the measure that reads them.
 pub(super) struct Data<'a, S> {
     pub measure: &'a Measure,
     pub rows: usize,
@@ -63,7 +63,7 @@ impl<S: Scalar> Data<'_, S> {
         (0..self.rows).map(|k| self.at(expr, k)).collect()
     }
 
-    /// One reduction.
+    /// Evaluates one reduction.
     pub fn reduce(&self, part: &Part, extremes: &mut Vec<Extreme>) -> Result<S, Diagnostic> {
         if self.rows == 0 {
             return Err(Diagnostic::new("S431", format!("`{}` has no value: the result has no rows", part.text)));
@@ -81,7 +81,7 @@ impl<S: Scalar> Data<'_, S> {
             Reduction::Rms => {
                 let squares: Vec<S> = y.iter().map(|y| y.sqr()).collect();
                 let mean = self.mean(&squares);
-                // The root of zero has no derivative; the smallest number represents it.
+                // The root has no derivative at zero; the smallest number replaces it.
                 if mean.value() > 0.0 { mean.sqrt() } else { S::zero() }
             }
             Reduction::Integral => self.integral(&y),
@@ -98,7 +98,7 @@ impl<S: Scalar> Data<'_, S> {
         })
     }
 
-    /// Rows whose derivatives a reduction reads: those of extremes and of what is as large, those around a time, or all.
+    /// Rows whose derivatives a reduction reads: those of extrema and ties, those around a time, or all.
     pub fn reads(&self, part: &Part, out: &mut [bool]) -> Result<(), Diagnostic> {
         let around = |row: usize, out: &mut [bool]| self.window(row).for_each(|k| out[k] = true);
         match part.reduction {
@@ -134,7 +134,7 @@ impl<S: Scalar> Data<'_, S> {
             }
         }
         let close = TIE * (size(best) - size(least));
-        // Another local extreme, not the shoulder of this one.
+        // Another local extremum, not a neighbouring row of this one.
         let peak = |k: usize| (k == 0 || size(k) >= size(k - 1)) && (k + 1 == y.len() || size(k) >= size(k + 1));
         let ties = if close > 0.0 {
             (0..y.len())
@@ -169,7 +169,7 @@ impl<S: Scalar> Data<'_, S> {
         Ok(self.interpolate(y, row, S::of(t)))
     }
 
-    /// The row at the end of the interval with a time, and the time; at an event the last of its rows, which has the values after it.
+    /// The row at the end of the interval that contains a time, and the time; at an event its last row, with the values after it.
     fn place(&self, t: f64) -> (usize, f64) {
         let last = self.rows - 1;
         let slack = AT_EVENT * (self.t(last) - self.t(0));
@@ -180,7 +180,7 @@ impl<S: Scalar> Data<'_, S> {
         ((1..self.rows).find(|&k| self.t(k) > t).unwrap_or(last), t)
     }
 
-    /// Where the condition first holds, between the rows around it.
+    /// The time at which the condition first holds, between the neighbouring rows.
     fn first(&self, part: &Part, y: &[S]) -> Result<S, Diagnostic> {
         let Some((condition, smooth)) = &part.condition else { return Ok(y[0]) };
         let g = self.series(condition);
@@ -188,11 +188,11 @@ impl<S: Scalar> Data<'_, S> {
             let message = format!("`{}` has no value: its condition is never true", part.text);
             return Err(Diagnostic::new("S431", message).help("run longer, or take another condition"));
         };
-        // Where the condition begins to hold in the jump of an event, it holds from the row after it on.
+        // If the condition becomes true in the jump of an event, it holds from the row after it.
         if row == 0 || !smooth || self.t(row) == self.t(row - 1) {
             return Ok(y[row]);
         }
-        // Bisection on the values; one step of Newton then carries the derivative, and takes what is left.
+        // Bisection on the values; a final Newton step provides the derivative and removes the remaining error.
         let (mut a, mut b) = (self.t(row - 1), self.t(row));
         let value = |t: f64| self.interpolate(&g, row, S::of(t));
         for _ in 0..60 {
@@ -209,8 +209,8 @@ impl<S: Scalar> Data<'_, S> {
         Ok(self.interpolate(y, row, crossing))
     }
 
-    /// The four rows nearest to the interval before a row; fewer where there are fewer. An event has two rows or more with one time: what is
-    /// on its other side is not taken. Where the interval is that of an event, the row alone.
+    /// The four rows nearest to the interval before a row; fewer if there are fewer. An event has two or more rows with the same time; rows
+    /// beyond it are not used. If the interval is that of an event, the row alone.
     fn window(&self, row: usize) -> std::ops::Range<usize> {
         let jump = |k: usize| self.t(k) == self.t(k - 1);
         if row == 0 || jump(row) {
@@ -223,7 +223,7 @@ impl<S: Scalar> Data<'_, S> {
         first..first + count
     }
 
-    /// The value at a time between `row - 1` and `row`, by the cubic through the four nearest rows; by fewer where there are fewer.
+    /// The value at a time between `row - 1` and `row`, by cubic interpolation of the four nearest rows; by fewer if there are fewer.
     fn interpolate(&self, y: &[S], row: usize, t: S) -> S {
         let window = self.window(row);
         let (first, count) = (window.start, window.len());

@@ -118,7 +118,7 @@ fn ties_are_seen() {
     assert!(m.of(&r).expect("a value").extremes[0].ties.is_empty());
 }
 
-/// Derivatives along a change of the run are those of differences of measures of the changed runs.
+/// Derivatives along a change of the run equal differences of measures of the changed runs.
 #[test]
 fn derivatives_are_those_of_differences() {
     let seed = 20;
@@ -174,7 +174,7 @@ fn between(random: &mut Random, a: f64, b: f64) -> f64 {
     0.5 * (a + b) + 0.5 * (b - a) * random.number()
 }
 
-/// A circle of a radius around a place, in a plane through it.
+/// A circle of given radius about a point, in a plane through it.
 fn circle(name: &str, radius: f64, at: [f64; 3], tilt: f64, points: usize) -> CurveOn {
     use nalgebra::{Matrix3, Vector2, Vector3};
     let place = |k: usize| {
@@ -214,7 +214,7 @@ fn distances_from_curves() {
             assert!((x - exact).abs() < 1e-7, "case {case}, {text}: {x} instead of {exact}");
             assert_eq!(m.unit(), "m", "{text}");
         }
-        // Its derivative along a change of the run is that of differences.
+        // Its derivative along a change of the run equals differences.
         let m = Measure::with("rms(distance(tip, ring))", &r.columns, &curves, &mut Metres).unwrap_or_else(|e| panic!("{e}"));
         let mut slopes = r.clone();
         slopes.values.iter_mut().skip(1).flatten().for_each(|x| *x = between(&mut random, -1.0, 1.0));

@@ -1,29 +1,29 @@
 //! Eigenvalues of a state matrix: zero ones counted by its structure, the others with vectors and conditions.
 //!
-//! Zero eigenvalues of mechanisms come in chains (a position and its rate) and would come out as small numbers of any sign. They are split off
-//! first: the null space of the matrix, then that of what is left of it, and so on, by orthogonal changes of basis.
+//! Zero eigenvalues of mechanisms come in chains (a position and its rate) and would be computed as small numbers of any sign. They are
+//! separated first: the null space of the matrix, then that of the remaining matrix, and so on, by orthogonal changes of basis.
 
 use fourbar_math::dense;
 use nalgebra::{Complex, DMatrix, DVector, Schur};
 
-/// Singular values below this share of what rows and columns are summed up from are zero.
+/// Singular values below this share of the magnitudes summed in rows and columns are zero.
 const ZERO: f64 = 1e-11;
-/// Components of directions below this are rounding.
+/// Components of directions below this are rounding errors.
 const CLEAN: f64 = 1e-14;
-/// Least sizes of what is left, as a share of the largest of row and column: times [`ZERO`] it is what rounding leaves of these.
+/// Least magnitudes in the remaining matrix, as a share of the largest in row and column: times [`ZERO`] it is their rounding error.
 const FLOOR: f64 = 1e-3;
-/// Sizes below this share of the largest are what rounding has left of zero.
+/// Magnitudes below this share of the largest are rounding errors of zeros.
 const NOTHING: f64 = 1e-18;
-/// Largest factor of a row or column, as a share of the least: a direction is known to rounding times this.
+/// Largest scaling factor of a row or column relative to the smallest: it multiplies the rounding error of a direction.
 const RANGE: f64 = 1e6;
-/// Rounds of making rows and columns of equal size.
+/// Number of iterations that equilibrate rows and columns.
 const ROUNDS: usize = 8;
-/// Sweeps of balancing, at most.
+/// Maximum number of balancing sweeps.
 const BALANCE: usize = 50;
-/// Iterations of the Schur form, at most, and numbers added to the diagonal, as shares of the largest entry, where it does not end.
+/// Maximum number of iterations of the Schur form; numbers added to the diagonal, as shares of the largest entry, if it does not converge.
 const SCHUR: usize = 20_000;
 const SHIFTS: [f64; 4] = [0.0, 0.37, 0.013, 1.7];
-/// Above this condition a quotient of left and right vector is worse than the eigenvalue itself.
+/// Above this condition the quotient of left and right vector is less accurate than the eigenvalue itself.
 const DOUBTFUL: f64 = 1e6;
 
 type C = Complex<f64>;
@@ -33,9 +33,9 @@ type C = Complex<f64>;
 pub struct Root {
     /// Its value, 1/s.
     pub s: C,
-    /// By how much errors of the matrix are magnified in it.
+    /// Factor by which errors of the matrix are magnified in it.
     pub condition: f64,
-    /// Its vector of states.
+    /// Its eigenvector of states.
     pub vector: DVector<C>,
 }
 
@@ -44,13 +44,13 @@ pub struct Root {
 pub struct Roots {
     /// Zero eigenvalues.
     pub zeros: usize,
-    /// States that do not change at all: the null space.
+    /// The null space: states that do not change.
     pub still: DMatrix<f64>,
     /// The others.
     pub list: Vec<Root>,
 }
 
-/// Powers of two by which states are scaled so that rows and columns of the matrix are of the same size.
+/// Powers of two that scale states so that rows and columns of the matrix have similar size.
 fn balance(A: &DMatrix<f64>) -> DVector<f64> {
     let n = A.nrows();
     let mut d = DVector::from_element(n, 1.0);
@@ -81,8 +81,8 @@ fn balance(A: &DMatrix<f64>) -> DVector<f64> {
     d
 }
 
-/// Factors of rows and columns with which no row and no column of non-negative numbers has another largest one than one. What is zero has no
-/// size of its own and takes the least factor: beside the largest numbers it is zero to their rounding.
+/// Scaling factors that make the largest entry of every row and column of a non-negative matrix one. Zero rows and columns have no scale
+/// and take the smallest factor: relative to the largest entries they are zero up to rounding.
 fn equilibrated(S: &DMatrix<f64>) -> (DVector<f64>, DVector<f64>) {
     let (mut rows, mut columns) = (DVector::from_element(S.nrows(), 1.0), DVector::from_element(S.ncols(), 1.0));
     for _ in 0..ROUNDS {
@@ -99,8 +99,8 @@ fn equilibrated(S: &DMatrix<f64>) -> (DVector<f64>, DVector<f64>) {
     (rows, columns)
 }
 
-/// Splits off zero eigenvalues: what is left of the matrix, the null space, and how many there are. Rows and columns are compared with the
-/// sizes of what their entries are summed up from, each with its own: a soft motion beside a very stiff one is no free one.
+/// Separates zero eigenvalues: the remaining matrix, the null space, and their number. Rows and columns are compared with the magnitudes of
+/// the terms of their entries, each separately: a soft motion beside a very stiff one is not a free one.
 fn without_zeros(A: &DMatrix<f64>, sizes: &DMatrix<f64>) -> Option<(DMatrix<f64>, DMatrix<f64>, usize)> {
     let n = A.nrows();
     let mut still = DMatrix::zeros(n, 0);
@@ -126,11 +126,11 @@ fn without_zeros(A: &DMatrix<f64>, sizes: &DMatrix<f64>) -> Option<(DMatrix<f64>
             still = X.clone();
         }
         zeros += null.len();
-        // In the basis of the kept directions and the null space the columns of the second vanish.
+        // In the basis of the kept directions and the null space, the columns of the latter vanish.
         let complement = (DMatrix::identity(m, m) - &X * X.transpose()).col_piv_qr().q();
         let kept = complement.columns(0, m - null.len()).map(|x| if x.abs() < CLEAN { 0.0 } else { x });
         left = kept.tr_mul(&(&left * &kept));
-        // Directions are good to rounding only. What that leaves in a row of zeros must not be measured with itself.
+        // Directions are exact only to rounding. The resulting errors in zero rows must not be compared with themselves.
         let least = |i: usize, j: usize| FLOOR / (rows[i] * columns[j]);
         let sums = DMatrix::from_fn(m, m, |i, j| sizes[(i, j)].max(least(i, j)));
         sizes = kept.abs().tr_mul(&(sums * kept.abs()));
@@ -138,8 +138,8 @@ fn without_zeros(A: &DMatrix<f64>, sizes: &DMatrix<f64>) -> Option<(DMatrix<f64>
     Some((left, still, zeros))
 }
 
-/// The eigenvalues of a matrix by its Schur form. The iteration may never end where several eigenvalues have one modulus, as the four roots of
-/// a circulatory pair have: those of the matrix with a real number added to its diagonal have others.
+/// The eigenvalues of a matrix by its Schur form. The iteration may not converge if several eigenvalues have the same modulus, like the
+/// four roots of a circulatory pair; adding a real number to the diagonal separates them.
 fn values(A: &DMatrix<f64>) -> Option<Vec<C>> {
     if A.is_empty() {
         return Some(Vec::new());
@@ -154,7 +154,7 @@ fn values(A: &DMatrix<f64>) -> Option<Vec<C>> {
 
 fn shifted(A: &DMatrix<f64>, s: C, transposed: bool) -> DMatrix<C> {
     let n = A.nrows();
-    // A shift at the level of rounding keeps the matrix regular.
+    // A shift at rounding level keeps the matrix regular.
     let s = s + C::new(1.0, 1.0) * (4.0 * f64::EPSILON * A.amax().max(f64::MIN_POSITIVE));
     DMatrix::from_fn(n, n, |i, j| {
         let a = if transposed { A[(j, i)] } else { A[(i, j)] };
@@ -162,7 +162,7 @@ fn shifted(A: &DMatrix<f64>, s: C, transposed: bool) -> DMatrix<C> {
     })
 }
 
-/// A vector that the matrix multiplies by `s`, kept apart from others.
+/// An eigenvector for `s` by inverse iteration, orthogonal to given vectors.
 fn vector(A: &DMatrix<f64>, s: C, transposed: bool, apart: &[DVector<C>], seed: usize) -> Option<DVector<C>> {
     let lu = shifted(A, s, transposed).lu();
     let mut x = DVector::from_fn(A.nrows(), |k, _| C::new((1.0 + (k * 7 + seed * 13) as f64).sin(), 0.3 * (2.0 + (k + seed) as f64).cos()));
@@ -181,8 +181,8 @@ fn vector(A: &DMatrix<f64>, s: C, transposed: bool, apart: &[DVector<C>], seed: 
     Some(x)
 }
 
-/// The eigenvalues of a real matrix whose entries are sums of numbers of given sizes; `None` where it holds numbers that are none, or the
-/// iteration does not end.
+/// The eigenvalues of a real matrix whose entries are sums of terms of given magnitudes; `None` if it contains non-finite numbers, or the
+/// iteration does not converge.
 pub fn roots(A: &DMatrix<f64>, sizes: &DMatrix<f64>) -> Option<Roots> {
     let n = A.nrows();
     if n == 0 {
@@ -222,7 +222,7 @@ pub fn roots(A: &DMatrix<f64>, sizes: &DMatrix<f64>) -> Option<Roots> {
             if value.im == 0.0 {
                 better.im = 0.0;
             }
-            // Of a pair each keeps its side: one of the two is told.
+            // Each member of a conjugate pair keeps its side, since only one of the two is reported.
             if better.im * value.im < 0.0 || (value.im != 0.0 && better.im == 0.0) {
                 break;
             }
@@ -265,8 +265,8 @@ mod tests {
         }
     }
 
-    /// A damped oscillator beside free masses, whose rows of zeros hold nothing but rounding once the positions are split off; with the basis of
-    /// states turned about in small blocks as eigenvectors of masses that are alike turn it.
+    /// A damped oscillator beside free masses, whose zero rows contain only rounding errors once the positions are separated; the basis of
+    /// states is rotated in small blocks, as eigenvectors of equal masses rotate it.
     #[test]
     fn rows_of_zeros_stay_zero_whatever_is_split_off() {
         for (n, k, c) in [(5, 50.0, 1.924), (6, 2.5e-15, 151.0), (4, 1e6, 0.3), (7, 1e-4, 1e-3)] {
@@ -287,7 +287,7 @@ mod tests {
                 let root = (C::new(0.25 * c * c - k, 0.0)).sqrt();
                 for known in [C::new(-0.5 * c, 0.0) + root, C::new(-0.5 * c, 0.0) - root] {
                     let free = r.list.iter().any(|x| (x.s - known).norm() <= 1e-9 * root.norm().max(c));
-                    // What is soft to rounding may count as free.
+                    // Motions that are soft at rounding level may count as free.
                     assert!(free || known.norm() < 1e-10, "{n} {k} {c} {turn}: {known} is missing in {:?}", r.list);
                 }
                 assert_eq!(r.zeros + r.list.len(), 2 * n);
@@ -296,7 +296,7 @@ mod tests {
         }
     }
 
-    /// Two masses that push each other round: four roots of one modulus, on which a plain iteration never ends.
+    /// Two masses with circulatory coupling: four roots with the same modulus, for which a plain iteration does not converge.
     #[test]
     fn roots_of_one_modulus_are_found() {
         let mut A = DMatrix::zeros(4, 4);

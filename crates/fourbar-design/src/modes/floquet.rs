@@ -1,9 +1,9 @@
-//! Vibrations about a motion that repeats itself: the tangent of the motion over one period, and its eigenvalues.
+//! Vibrations about a periodic motion: the tangent of the motion over one period, and its eigenvalues.
 //!
-//! Deviations at the start are those that joints and rolling allow; what they have become after a period, in terms of the same ones, is the
-//! monodromy matrix. Its eigenvalues `mu` are the factors by which deviations grow in a period, and `ln(mu)/T` the exponents; their imaginary
-//! parts are known up to multiples of `2 pi/T`. The motion may repeat itself up to a turn and a shift of the whole mechanism, as a precessing
-//! top and a rolling wheel do.
+//! Initial deviations span those that joints and rolling allow; their values after a period, in the same basis, form the monodromy matrix.
+//! Its eigenvalues `mu` are the factors by which deviations grow in a period, and `ln(mu)/T` the exponents; their imaginary parts are known
+//! up to multiples of `2 pi/T`. The motion may be periodic up to a rotation and a translation of the whole mechanism, as for a precessing
+//! top and a rolling wheel.
 
 use super::{C, Modes, eigen, finished};
 use crate::linear::steady::Steady;
@@ -21,19 +21,19 @@ use fourbar::{Diagnostic, Error, Model};
 use nalgebra::{DMatrix, DVector, Matrix3, Vector3};
 use std::sync::Arc;
 
-/// Intervals of a period, few and many, and parts of an interval.
+/// Numbers of intervals in a period, and parts of an interval.
 const INTERVALS: [usize; 3] = [16, 64, 256];
 const PARTS: usize = 8;
-/// Difference of two extrapolations, as a share of the largest entry, that suffices.
+/// Sufficient difference of two extrapolations, as a share of the largest entry.
 const ENOUGH: f64 = 1e-8;
 /// Tolerance of the motion.
 const TOLERANCE: f64 = 1e-11;
-/// Differences of the state after a period from that before, as shares, up to which the motion repeats itself.
+/// Relative differences of the state after a period below which the motion is periodic.
 const REPEATS: f64 = 1e-5;
-/// Factors this near to one are those of motions that nothing drives back.
+/// Factors this close to one belong to rigid motions, without restoring forces.
 const RIGID: f64 = 1e-4;
 
-/// Exponents of the motion that begins at a state and has a period, s. Values of inputs are those of the state.
+/// Exponents of the motion that starts at a state and has a period in s. Inputs have the values of the state.
 pub fn floquet(model: &Model, state: &Configuration, period: f64) -> Result<Modes, Error> {
     crate::operator::fits(model)?;
     if !(period > 0.0 && period.is_finite()) {
@@ -89,7 +89,7 @@ pub fn floquet(model: &Model, state: &Configuration, period: f64) -> Result<Mode
     Ok(Modes { list, rigid, rigid_motions, states, state: state.clone(), steady: Steady::none(&own), freedom, idle, warnings })
 }
 
-/// Deviations after a period, the state then, and by which share of the largest two extrapolations differ.
+/// Deviations after a period, the state then, and the difference of two extrapolations as a share of the largest.
 fn carried(
     model: &Model,
     state: &Configuration,
@@ -131,12 +131,12 @@ fn carried(
     Ok((fine, simulation.state(), apart))
 }
 
-/// The turn of the whole mechanism after a period; rejects a motion that is another one then.
+/// The rotation of the whole mechanism after a period; rejects a motion that is not periodic.
 fn repeats(model: &Model, first: &Configuration, last: &Configuration, period: f64) -> Result<Matrix3<f64>, Error> {
     let L = model.length;
     let turn = if first.q.len() > 1 { last.q[1].A * first.q[1].A.transpose() } else { Matrix3::identity() };
     let shift = if first.q.len() > 1 { last.q[1].r - turn * first.q[1].r } else { Vector3::zeros() };
-    // A motion may be at rest where it begins.
+    // The velocity may be zero at the start.
     let speed = first.v.iter().fold(L / period, |s, v| s.max(v.v.norm()).max(L * v.w.norm()));
     let [now, then] = [last, first].map(|s| Evaluation::new(model, s).map(|e| e.accelerations().to_vec()));
     let (now, then) = (now?, then?);
@@ -161,7 +161,7 @@ fn repeats(model: &Model, first: &Configuration, last: &Configuration, period: f
     Ok(turn)
 }
 
-/// What reads the components of a deviation along those at the start.
+/// The matrix that extracts the components of a deviation in the basis at the start.
 fn reader(model: &Model, start: &DMatrix<f64>) -> DMatrix<f64> {
     let own = lengths(model);
     let weights = DVector::from_fn(start.nrows(), |k, _| own[k % own.len()].powi(2));

@@ -31,9 +31,9 @@ use fourbar::{Diagnostic, Error, Model};
 use nalgebra::{Complex, DMatrix, DVector};
 use serde::Serialize;
 
-/// Conditions above this are worth a word.
+/// Conditions above this cause a warning.
 const DOUBTFUL: f64 = 1e5;
-/// Squares of frequencies below this share of what they are summed up from are zero; and of the largest.
+/// Squared frequencies are zero below this share of their terms; and of the largest.
 const ZERO: f64 = 1e-12;
 const ROUNDING: f64 = 1e-15;
 /// Energies of bodies below this share are not named.
@@ -41,27 +41,27 @@ const NAMED: f64 = 0.01;
 
 type C = Complex<f64>;
 
-/// A vibration, or a motion that grows or fades without one.
+/// A vibration, or a motion that grows or decays without oscillation.
 #[derive(Clone, Debug, Serialize)]
 pub struct Mode {
-    /// Eigenvalue, 1/s; of a conjugate pair the one with positive imaginary part.
+    /// Eigenvalue, 1/s; for a conjugate pair the one with positive imaginary part.
     #[serde(serialize_with = "pair")]
     pub s: C,
     /// Natural circular frequency `|s|`, rad/s.
     pub omega: f64,
-    /// Frequency of the vibration, Hz; zero where there is none.
+    /// Frequency of the vibration, Hz; zero without oscillation.
     pub frequency: f64,
     /// Damping ratio `-Re s / |s|`.
     pub damping: f64,
-    /// By how much errors are magnified in the eigenvalue.
+    /// Factor by which errors are magnified in the eigenvalue.
     pub condition: f64,
-    /// Coordinates that take part, the largest first.
+    /// Coordinates that take part, largest first.
     pub shape: Vec<Part>,
     /// The shape in words.
     pub words: String,
     /// Shares of the kinetic energy by body, largest first.
     pub energy: Vec<(String, f64)>,
-    /// Increments of poses of all bodies, the largest coordinate being real.
+    /// Increments of the poses of all bodies, scaled so that the largest coordinate is real.
     #[serde(skip)]
     pub motion: DVector<C>,
 }
@@ -75,26 +75,26 @@ fn pair<S: serde::Serializer>(s: &C, out: S) -> Result<S::Ok, S::Error> {
 pub struct Modes {
     /// Modes, the lowest frequency first; one of each conjugate pair.
     pub list: Vec<Mode>,
-    /// Zero eigenvalues: motions that nothing drives back.
+    /// Number of zero eigenvalues: motions without restoring forces.
     pub rigid: usize,
     /// Coordinates that describe them.
     pub rigid_motions: Vec<String>,
-    /// Of all eigenvalues.
+    /// Number of all eigenvalues.
     pub states: usize,
-    /// The state about which they are.
+    /// The state about which the modes are computed.
     pub state: Configuration,
     /// Symmetry of the motion.
     pub steady: Steady,
-    /// Free motions of positions and of velocities, where they were counted.
+    /// Degrees of freedom of positions and of velocities, if counted.
     pub freedom: Option<[usize; 2]>,
-    /// Free motions with neither inertia nor stiffness, omitted.
+    /// Number of free motions with neither inertia nor stiffness, omitted.
     pub idle: usize,
-    /// What the reader should know.
+    /// Warnings.
     pub warnings: Vec<Diagnostic>,
 }
 
 impl Modes {
-    /// Whether something grows: the largest real part above what rounding leaves.
+    /// The mode that grows fastest, if any: real parts must exceed rounding errors.
     pub fn growing(&self) -> Option<&Mode> {
         let top = self.list.iter().fold(0.0_f64, |m, x| m.max(x.omega));
         let grows = self.list.iter().filter(|m| m.s.re > 1e-9 * top.min(1e3 * m.omega.max(1e-6 * top)));
@@ -135,7 +135,7 @@ pub fn modes(model: &Model, linear: Linearized) -> Result<Modes, Diagnostic> {
     Ok(Modes { list, rigid: zeros, rigid_motions, states, state, steady, freedom: Some(freedom), idle, warnings })
 }
 
-/// The lowest modes of a mechanism that is too large for dense matrices: at rest, undamped, nothing rolling.
+/// The lowest modes of a mechanism too large for dense matrices: at rest, undamped, without rolling bodies.
 pub fn lowest(model: &Model, state: &Configuration, count: usize) -> Result<Modes, Error> {
     let (own, rubbing) = without_dry_friction(&leaning(model, &leans_at(model, state)));
     let refused = |why: &str| {
@@ -169,7 +169,7 @@ pub fn lowest(model: &Model, state: &Configuration, count: usize) -> Result<Mode
     Ok(Modes { list, rigid: 0, rigid_motions: Vec::new(), states: 0, state: still, steady: none, freedom: None, idle: 0, warnings })
 }
 
-/// Eigenvalues, vectors of states, and zeros of a mechanism at rest whose forces have a potential.
+/// Eigenvalues, state vectors, and zero modes of a mechanism at rest whose forces have a potential.
 #[allow(clippy::type_complexity)]
 fn conservative(
     model: &Model,
@@ -183,7 +183,7 @@ fn conservative(
     let mut still = Vec::new();
     for (k, &w2) in omega2.iter().enumerate() {
         let y = Y.column(k);
-        // Beside what the stiffness along this motion is summed up from, and what rounding of the largest leaves.
+        // Compared with the terms of the stiffness along this motion, and with the rounding error of the largest.
         let size = y.abs().dot(&(sizes * y.abs()));
         if w2.abs() <= ZERO * size + ROUNDING * top || top == 0.0 {
             still.push(DVector::from_fn(linear.A.nrows(), |i, _| if i < n { y[i] } else { 0.0 }));

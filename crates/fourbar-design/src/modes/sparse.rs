@@ -1,8 +1,8 @@
 //! The lowest modes of large mechanisms at rest, without dense matrices.
 //!
-//! `(K + s M) x + G^T mu = M b`, `G x = 0` is solved in blocks ([`Kkt`]). Lanczos' method on this operator, in the inner product of the masses and
-//! with full orthogonalisation, gives the frequencies nearest to zero: `theta = 1 / (omega^2 + s)`. Runs are repeated beside what was found
-//! until nothing new comes, because one run sees only one of several equal frequencies.
+//! `(K + s M) x + G^T mu = M b`, `G x = 0` is solved in blocks ([`Kkt`]). Lanczos' method on this operator, in the mass inner product and
+//! with full orthogonalisation, gives the frequencies nearest to zero: `theta = 1 / (omega^2 + s)`. Runs are repeated orthogonally to the
+//! modes found until no new one appears, because one run finds only one of several equal frequencies.
 
 use crate::kkt::{self, Kkt, Part};
 use fourbar::Model;
@@ -10,18 +10,18 @@ use fourbar::state::Configuration;
 use fourbar::stop;
 use nalgebra::{DMatrix, DVector, SymmetricEigen};
 
-/// Compliance of rows that depend on others, as a share of what they give way by inertia.
+/// Compliance of redundant rows, as a share of their mobility due to inertia.
 const COMPLIANCE: f64 = 1e-9;
-/// Inertia that directions without any have in the factor, as a share of what the joints of the body would give.
+/// Inertia of massless directions in the factorisation, as a share of that expected from the joints of the body.
 const RAISED: f64 = 1e-7;
-/// Steps of one run of Lanczos' method for each wanted mode, beyond a few.
+/// Lanczos steps of one run: for each requested mode, and in addition.
 const STEPS: (usize, usize) = (4, 40);
-/// Convergence of a frequency's square.
+/// Convergence tolerance of a squared frequency.
 const CONVERGED: f64 = 1e-11;
-/// Runs beside what was found, at most.
+/// Maximum number of runs.
 const RUNS: usize = 12;
 
-/// A mode: square of the circular frequency, motion of all bodies with unit mass.
+/// A mode with unit modal mass.
 pub struct Lowest {
     /// Square of the circular frequency, (rad/s)^2.
     pub omega2: f64,
@@ -29,7 +29,7 @@ pub struct Lowest {
     pub shape: DVector<f64>,
 }
 
-/// Why large matrices cannot be used.
+/// Reasons why the sparse method cannot be used.
 pub enum Refused {
     /// A force is damped or has no potential.
     Unsymmetric,
@@ -37,7 +37,7 @@ pub enum Refused {
     Singular,
 }
 
-/// A mechanism at rest with its factored stiffness.
+/// A mechanism at rest with its factorised stiffness.
 struct Solver<'m> {
     kkt: Kkt<'m>,
     shift: f64,
@@ -55,13 +55,14 @@ impl<'m> Solver<'m> {
         self.kkt.weigh(x)
     }
 
-    /// The motion that obeys the constraints and answers to `b`.
+    /// The motion that satisfies the constraints and solves the system for `b`.
     fn solve(&mut self, b: &DVector<f64>) -> DVector<f64> {
         self.kkt.solve(b)
     }
 }
 
-/// The stiffness of a mechanism at rest in the metric of its masses. Directions without inertia have some in the factor, which refinement takes back.
+/// The stiffness of a mechanism at rest with masses as weights. Massless directions have some inertia in the factorisation, which
+/// refinement removes.
 pub fn formed<'m>(model: &'m Model, state: &Configuration, lambda: &[f64]) -> Kkt<'m> {
     let mut weights = kkt::masses(model);
     let mut reach = vec![0.0_f64; model.bodies.len()];
@@ -81,10 +82,10 @@ pub fn formed<'m>(model: &'m Model, state: &Configuration, lambda: &[f64]) -> Kk
     kkt
 }
 
-/// A motion of unit mass, and the same times the masses.
+/// A motion of unit mass, and its product with the mass matrix.
 type Locked = (DVector<f64>, DVector<f64>);
 
-/// Components along given motions of unit mass taken out, twice against rounding.
+/// Removes components along given motions of unit mass, twice because of rounding.
 fn apart(x: &mut DVector<f64>, list: &[Locked]) {
     for _ in 0..2 {
         for (v, mv) in list {
@@ -94,13 +95,13 @@ fn apart(x: &mut DVector<f64>, list: &[Locked]) {
     }
 }
 
-/// A shift of the order of the slowest swing that gravity gives a mechanism of this size, or that springs give it.
+/// A shift of the order of the slowest pendulum frequency, squared, for a mechanism of this size under gravity.
 pub fn first_shift(model: &Model, state: &Configuration) -> f64 {
     let reach = state.q.iter().skip(1).fold(model.length, |s, q| s.max((q.r - state.q[1].r).norm()));
     model.gravity.norm().max(1e-3) / reach
 }
 
-/// The modes whose frequencies are nearest to zero, the lowest first.
+/// The modes with frequencies nearest to zero, lowest first.
 pub fn lowest(model: &Model, state: &Configuration, lambda: &[f64], count: usize) -> Result<Vec<Lowest>, Refused> {
     let shift = first_shift(model, state);
     let kkt = formed(model, state, lambda);
@@ -113,11 +114,11 @@ pub fn lowest(model: &Model, state: &Configuration, lambda: &[f64], count: usize
     near(kkt, shift, count)
 }
 
-/// The modes with the largest answers to a shift: those nearest to `-shift`, the lowest first.
+/// The modes with eigenvalues nearest to `-shift`, lowest first.
 pub fn near(kkt: Kkt<'_>, shift: f64, count: usize) -> Result<Vec<Lowest>, Refused> {
     let mut solver = Solver::new(kkt, shift)?;
     let mut found = run(&mut solver, count, &[], 1);
-    // Where everything found is far stiffer, the shift goes there.
+    // If all modes found are far stiffer, the shift is raised to them.
     if let Some(least) = found.first().map(|f: &Lowest| f.omega2.abs())
         && least > 1e3 * shift
     {
@@ -141,14 +142,14 @@ pub fn near(kkt: Kkt<'_>, shift: f64, count: usize) -> Result<Vec<Lowest>, Refus
     Ok(found)
 }
 
-/// A direction of the search: of unit mass, times the masses, and its answer.
+/// A Lanczos vector of unit mass, its product with the mass matrix, and the solution for it.
 struct Step {
     x: DVector<f64>,
     mx: DVector<f64>,
     y: DVector<f64>,
 }
 
-/// One run of Lanczos' method beside locked motions: the converged modes of the largest answers.
+/// One run of Lanczos' method orthogonal to locked motions: the converged modes nearest to the shift.
 fn run(s: &mut Solver<'_>, count: usize, locked: &[Locked], seed: usize) -> Vec<Lowest> {
     let n = 6 * s.kkt.model.moving();
     let most = (STEPS.0 * count + STEPS.1).min(n);
@@ -162,7 +163,7 @@ fn run(s: &mut Solver<'_>, count: usize, locked: &[Locked], seed: usize) -> Vec<
         apart(&mut x, &known);
         let mx = s.mass(&x);
         let size = x.dot(&mx).max(0.0).sqrt();
-        // Nothing is left of the answer but rounding: every motion was seen.
+        // Only rounding remains of the solution: the space is exhausted.
         let seen = size <= 1e-10 * before.max(top) || !size.is_finite();
         if seen || steps.len() >= most || stop::told() {
             return converged(s, &steps, locked, count);
@@ -182,7 +183,7 @@ fn run(s: &mut Solver<'_>, count: usize, locked: &[Locked], seed: usize) -> Vec<
     }
 }
 
-/// The modes of the space searched that have converged, up to the first that has not.
+/// The converged modes in the space searched, up to the first one that has not converged.
 fn converged(s: &Solver<'_>, steps: &[Step], locked: &[Locked], count: usize) -> Vec<Lowest> {
     let m = steps.len();
     if m == 0 {
@@ -203,7 +204,7 @@ fn converged(s: &Solver<'_>, steps: &[Step], locked: &[Locked], count: usize) ->
         }
         left.axpy(-theta, &shape, 1.0);
         apart(&mut left, locked);
-        // The error of an eigenvalue is of second order in what is left.
+        // The error of an eigenvalue is of second order in the residual.
         let error = left.dot(&s.mass(&left)).max(0.0);
         if theta == 0.0 || error > CONVERGED * theta * theta {
             break;

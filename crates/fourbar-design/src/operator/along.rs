@@ -1,5 +1,4 @@
-//! A state varied along one direction of poses, velocities and numbers that are carried along: what forces and rates read to be
-//! differentiated.
+//! A state varied along one direction of poses, velocities and auxiliary variables, from which forces and rates are differentiated.
 
 use fourbar::Model;
 use fourbar::coordinate::PoseOf;
@@ -11,7 +10,7 @@ use fourbar_math::so3::tilde;
 use fourbar_math::{Dual, Taylor};
 use nalgebra::{DVector, Matrix3, Vector3};
 
-/// A direction of the state, by body with ground first, and of what is carried along; what is empty does not vary.
+/// A direction of the state, by body with ground first, and of the auxiliary variables; empty parts do not vary.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Direction<'a> {
     /// Of poses.
@@ -22,12 +21,12 @@ pub struct Direction<'a> {
     pub z: &'a [f64],
 }
 
-/// The state with slopes along a direction.
+/// The state with derivatives along a direction.
 #[derive(Clone, Copy, Debug)]
 pub struct Along<'a> {
     /// The state.
     pub state: &'a Configuration,
-    /// Where it goes.
+    /// Direction of the variation.
     pub direction: Direction<'a>,
 }
 
@@ -64,7 +63,7 @@ impl States<Dual> for Along<'_> {
 }
 
 impl Along<'_> {
-    /// How the wrench of a force element changes.
+    /// Change of the wrench of a force element.
     pub fn force(&self, model: &Model, force: &Force) -> DVector<f64> {
         let mut out = vec![Wrench::zero(); model.bodies.len()];
         force.wrench(model, self, &mut |b, F, T| {
@@ -76,7 +75,7 @@ impl Along<'_> {
         stacked(&out)
     }
 
-    /// Work that the change of the wrench of a force element does on a motion, by body with ground first.
+    /// Work of the change of the wrench of a force element along a motion, by body with ground first.
     pub fn work(&self, model: &Model, force: &Force, motion: &[Twist]) -> f64 {
         let mut sum = 0.0;
         force.wrench(model, self, &mut |b, F, T| {
@@ -85,19 +84,19 @@ impl Along<'_> {
         sum
     }
 
-    /// How all forces change.
+    /// Change of all forces.
     pub fn forces(&self, model: &Model) -> DVector<f64> {
         model.forces.iter().fold(DVector::zeros(6 * model.moving()), |sum, (_, f)| sum + self.force(model, f))
     }
 
-    /// How the rates of inputs and states change.
+    /// Changes of the rates of inputs and states.
     pub fn rates(&self, model: &Model) -> DVector<f64> {
         let mut out = vec![Taylor::with_slope(0.0, 0.0); model.auxiliaries()];
         model.auxiliary_rates(self, &mut out);
         DVector::from_iterator(out.len(), out.iter().map(|x| x.c[1]))
     }
 
-    /// Slope of a value that outputs or forces read.
+    /// Value and derivative of a law used by outputs or forces.
     pub fn law(&self, model: &Model, law: &fourbar::force::StateLaw) -> Dual {
         law_value(model, law, self, (Taylor::with_slope(0.0, 0.0), Taylor::with_slope(0.0, 0.0)))
     }

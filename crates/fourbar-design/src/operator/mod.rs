@@ -1,9 +1,9 @@
-//! The derivatives of a mechanism at a state: everything that equilibria, linear models and modes are made of.
+//! The derivatives of a mechanism at a state, used by equilibria, linear models and modes.
 //!
 //! ```text
 //! K = d(G^T lambda - f)/dq      D = d(omega x J omega - f)/dv      d(G v)/dq, d(G a)/dq, d gamma/dq, d gamma/dv
 //! ```
-//! The first two are the blocks of the engine's own exact iteration matrices, the others are in [`rows`]; nothing is taken from differences.
+//! The first two are blocks of the engine's exact iteration matrices, the others are in [`rows`]; no finite differences are used.
 //! Dry friction is omitted: it holds a set of positions and has no derivative at rest.
 
 pub mod along;
@@ -24,13 +24,13 @@ use fourbar::state::{Configuration, Twist, Wrench};
 use fourbar::{Diagnostic, Model};
 use nalgebra::{DMatrix, DVector};
 
-/// Most coordinates of dense matrices: six a moving body.
+/// Maximum number of coordinates for dense matrices: six for each moving body.
 pub const MOST: usize = 2400;
 
-/// Bodies of a force whose blocks the engine forms.
+/// Number of bodies of a force whose blocks the engine forms.
 const BLOCKS: usize = 8;
 
-/// A mechanism ready to be differentiated at any state.
+/// A mechanism prepared for differentiation at any state.
 pub struct Operator<'m> {
     /// The mechanism, without dry friction.
     pub model: &'m Model,
@@ -53,7 +53,7 @@ pub fn without_dry_friction(model: &Model) -> (Model, Vec<String>) {
     (own, names)
 }
 
-/// Refuses what dense matrices cannot hold.
+/// Rejects mechanisms too large for dense matrices.
 pub fn fits(model: &Model) -> Result<(), Diagnostic> {
     fourbar::analysis::contacts::refuse_rigid(model)?;
     let size = 6 * model.moving();
@@ -65,7 +65,7 @@ pub fn fits(model: &Model) -> Result<(), Diagnostic> {
 }
 
 impl<'m> Operator<'m> {
-    /// For a mechanism around a consistent state.
+    /// The operator of a mechanism near a consistent state.
     pub fn new(model: &'m Model, state: &Configuration) -> Self {
         let equations = Equations::new(model, state);
         let linear = Linear::new(&equations);
@@ -77,7 +77,7 @@ impl<'m> Operator<'m> {
         &self.equations.set
     }
 
-    /// Takes the rows that hold at a time, where an element has two that say the same.
+    /// Selects the rows that are active at a time, for elements with two equivalent sets of rows.
     pub fn choose(&mut self, t: f64) {
         self.equations.set.choose(t);
     }
@@ -127,7 +127,7 @@ impl<'m> Operator<'m> {
         let loads = vec![0.0; self.model.joints.len()];
         let x = Plain { loads: &loads, ..plain(state) };
         let states = self.model.states.len();
-        // Inputs and states stay as they are: their own equations come beside these.
+        // Inputs and states are fixed here: their equations are added separately.
         e.states.k = 0.0;
         e.states.slopes(self.model, &x, &mut vec![0.0; states * states]);
         e.jacobian(&state.q);
@@ -141,7 +141,7 @@ impl<'m> Operator<'m> {
         (K, D)
     }
 
-    /// Adds what forces that read very many bodies do to those beyond the first [`BLOCKS`], whose blocks the engine omits.
+    /// Adds the blocks of forces that depend on many bodies for bodies beyond the first [`BLOCKS`], which the engine omits.
     fn far_reaching(&self, state: &Configuration, K: &mut DMatrix<f64>, D: &mut DMatrix<f64>) {
         for (_, force) in &self.model.forces {
             let list = force.bodies(self.model);
@@ -163,12 +163,12 @@ impl<'m> Operator<'m> {
         }
     }
 
-    /// How the rows change at a state with accelerations.
+    /// Derivatives of the rows at a state with accelerations.
     pub fn row_derivatives(&self, state: &Configuration, a: &[Twist]) -> RowDerivatives {
         RowDerivatives::new(self.set(), state, a, self.model.length)
     }
 
-    /// How applied forces follow the numbers that are carried along: one column each.
+    /// Derivatives of the applied forces with respect to auxiliary variables: one column each.
     pub fn forces_by_auxiliaries(&self, state: &Configuration) -> DMatrix<f64> {
         let count = self.model.auxiliaries();
         let mut F = DMatrix::zeros(6 * self.model.moving(), count);
@@ -189,8 +189,8 @@ pub fn applied(model: &Model, state: &Configuration) -> DVector<f64> {
     stacked(&f)
 }
 
-/// Sum of the sizes of all single loads on a body, the largest: what rounding of the applied forces is measured by. Torques are divided by
-/// the characteristic length.
+/// Largest sum, over the bodies, of the magnitudes of all loads on a body: the scale of rounding errors of the applied forces. Torques are
+/// divided by the characteristic length.
 pub fn load(m: &Model, state: &Configuration) -> f64 {
     let mut sizes: Vec<f64> = m.bodies.iter().map(|b| b.mass * m.gravity.norm()).collect();
     let x = plain(state);
@@ -200,12 +200,12 @@ pub fn load(m: &Model, state: &Configuration) -> f64 {
     sizes.iter().skip(1).fold(0.0_f64, |s, x| s.max(*x))
 }
 
-/// Whether the engine forms all blocks of the forces: none reads more than eight bodies.
+/// Whether the engine forms all blocks of the forces: none depends on more than eight bodies.
 pub fn reaches_few(model: &Model) -> bool {
     model.forces.iter().all(|(_, f)| f.bodies(model).len() <= BLOCKS)
 }
 
-/// The state as forces read it, without loads of friction.
+/// The state as read by forces, without joint loads for friction.
 pub fn plain(state: &Configuration) -> Plain<'_> {
     Plain { t: state.t, q: &state.q, v: &state.v, turns: &state.turns, loads: &[], z: &state.z }
 }

@@ -1,9 +1,10 @@
-//! How the rows of the constraints change with poses and velocities, exactly.
+//! Exact derivatives of constraint rows with respect to poses and velocities.
 //!
 //! With `S_c = d(G_c^T)/dq`, the variation of row `c`, the row of `d(G x)/dq` is `x^T S_c`, and the acceleration right-hand side is
-//! `gamma_c = f'' - v^T S_c v`, so that `d gamma_c/dv = -(v^T S_c + (S_c v)^T)`. The derivative of `gamma` by poses is a third derivative of the
-//! row. It is taken from Taylor series along `q exp(s x) exp(s v)`: with `X` and `V` the derivatives along the two, the coefficient of `s^3` is
-//! the sum of `X^i V^j / (i! j!)` over `i + j = 3`, and the difference of the coefficients for `x` and `-x`, less that of `x` alone, is `X V V`.
+//! `gamma_c = f'' - v^T S_c v`, so that `d gamma_c/dv = -(v^T S_c + (S_c v)^T)`. The derivative of `gamma` with respect to poses is a third
+//! derivative of the row. It comes from Taylor series along `q exp(s x) exp(s v)`: with `X` and `V` the derivatives along the two, the
+//! coefficient of `s^3` is the sum of `X^i V^j / (i! j!)` over `i + j = 3`, and the difference of the coefficients for `x` and `-x`, less
+//! that of `x` alone, is `X V V`.
 
 use fourbar::constraint::{Constraint, ConstraintSet, Rows};
 use fourbar::coordinate::{Coordinate, PoseOf};
@@ -13,7 +14,7 @@ use fourbar_math::Taylor;
 use fourbar_math::so3::tilde;
 use nalgebra::{DMatrix, Matrix3, Vector3, Vector6};
 
-/// Derivatives of the rows of a set of constraints; one row a row, six columns a moving body.
+/// Derivatives of a set of constraint rows: one matrix row for each, six columns for each moving body.
 #[derive(Clone, Debug)]
 pub struct RowDerivatives {
     /// `d(G v)/dq`.
@@ -58,7 +59,7 @@ fn along<const N: usize>(q: &Pose, x: &Twist, v: &Twist) -> PoseOf<Taylor<N>> {
     }
 }
 
-/// Derivative of the second derivative along `v` of a coordinate, in the direction of one body's component.
+/// Derivative of the second derivative of a coordinate along `v`, with respect to one component of one body.
 fn third(y: &Coordinate, q: [&Pose; 2], v: [&Twist; 2], slot: usize, k: usize, size: f64) -> f64 {
     let coefficient = |sign: f64, moving: bool| {
         let poses: [PoseOf<Taylor<4>>; 2] = std::array::from_fn(|s| {
@@ -72,7 +73,7 @@ fn third(y: &Coordinate, q: [&Pose; 2], v: [&Twist; 2], slot: usize, k: usize, s
 
 const ZERO: Twist = Twist { v: Vector3::new(0.0, 0.0, 0.0), w: Vector3::new(0.0, 0.0, 0.0) };
 
-/// Derivatives of the rates `d(B v)/dt` at zero acceleration of a rolling element, by row.
+/// Derivatives of `d(B v)/dt` of a rolling element at zero acceleration, by row.
 fn rolling_bias(r: &Rolling, q: [&Pose; 2], v: [&Twist; 2], slot: usize, k: usize, size: f64) -> Vec<f64> {
     let coefficient = |sign: f64| -> Vec<f64> {
         let pose = |s: usize| -> PoseOf<Taylor<3>> { along(q[s], &if s == slot { unit(k, sign * size) } else { Twist::zero() }, v[s]) };
@@ -85,7 +86,7 @@ fn rolling_bias(r: &Rolling, q: [&Pose; 2], v: [&Twist; 2], slot: usize, k: usiz
     plus.iter().zip(&minus).map(|(p, m)| (p - m) / (2.0 * size)).collect()
 }
 
-/// Size of a motion of a constraint's bodies, so that directions and velocities weigh alike in the series.
+/// Magnitude of the motion of a constraint's bodies, which scales directions to velocities in the series.
 fn speed(c: &Constraint, v: &[Twist], length: f64) -> f64 {
     c.bodies.iter().fold(0.0_f64, |s, b| s.max(v[b.index()].v.norm() / length).max(v[b.index()].w.norm()))
 }
@@ -106,7 +107,7 @@ impl RowDerivatives {
         out
     }
 
-    /// What follows from the variations of the rows.
+    /// Terms that follow from the variations of the rows.
     fn variations(&mut self, first: usize, c: &Constraint, state: &Configuration, a: &[Twist]) {
         let own = ConstraintSet::new(vec![c.clone()], |_| false);
         let mut lambda = vec![0.0; own.rows()];
@@ -168,7 +169,7 @@ impl RowDerivatives {
         }
     }
 
-    /// Rows `sum sign A w x (w x s)`: what turns with a body.
+    /// Rows `sum sign A w x (w x s)`: vectors fixed to rotating bodies.
     fn spun(&mut self, row: usize, parts: [(usize, &Vector3<f64>, f64); 2], state: &Configuration) {
         for (b, s, sign) in parts.into_iter().filter(|p| p.0 > 0) {
             let w = &state.v[b].w;

@@ -1,26 +1,27 @@
 //! The tangent space of the constraints at a pose, redundant rows included: free motions, multipliers, corrections.
 //!
-//! Rotations count as lengths (`L theta`) and rows have unit length where the rank is decided, so that units and places do not matter.
+//! For the decision about the rank, rotations are converted to lengths (`L theta`) and rows have unit length, so that units and positions
+//! do not matter.
 //!
-//! Singular vectors of equal singular values may come out of the iteration wrong in the fifth digit, and mechanisms have many of them. What is
-//! solved with them is therefore corrected by its own residual, twice: each time the error is multiplied by that of the vectors. Near
-//! singular positions, where corrections would not be small, nothing is corrected.
+//! Singular vectors of equal singular values, which are frequent in mechanisms, may be accurate to only four digits. Solutions obtained
+//! with them are therefore corrected twice by their residuals: each correction multiplies the error by that of the vectors. Near singular
+//! positions, where corrections would not be small, none is made.
 
 use fourbar::Model;
 use fourbar::analysis::rank::TOLERANCE;
 use fourbar_math::dense;
 use nalgebra::{DMatrix, DVector};
 
-/// Corrections of what is solved with singular vectors.
+/// Number of corrections of solutions obtained with singular vectors.
 const CORRECTIONS: usize = 2;
 
-/// Corrections above this share are none.
+/// Corrections above this share are rejected.
 const SMALL: f64 = 0.1;
 
-/// Share of a self-stress below which a row has none: that of the singular vectors.
+/// Components of self-stresses below this share are zero: the accuracy of the singular vectors.
 const UNIQUE: f64 = 1e-4;
 
-/// A solution with its corrections, as long as they become smaller.
+/// Applies corrections to a solution as long as they decrease.
 fn corrected(mut x: DVector<f64>, correction: impl Fn(&DVector<f64>) -> DVector<f64>) -> DVector<f64> {
     let mut most = SMALL * x.norm();
     for _ in 0..CORRECTIONS {
@@ -38,32 +39,32 @@ fn corrected(mut x: DVector<f64>, correction: impl Fn(&DVector<f64>) -> DVector<
 /// Free motions of a Jacobian and least-squares solutions with it.
 #[derive(Clone, Debug)]
 pub struct Space {
-    /// Free motions, one column each; orthonormal with rotations measured as lengths.
+    /// Free motions, one column each; orthonormal with rotations converted to lengths.
     pub N: DMatrix<f64>,
-    /// Independent rows.
+    /// Number of independent rows.
     pub rank: usize,
-    /// Rows.
+    /// Number of rows.
     pub rows: usize,
-    /// Smallest singular value that counts, as a share of the largest.
+    /// Smallest nonzero singular value, as a share of the largest.
     pub smallest: f64,
-    /// Left and right singular vectors of what counts, and the singular values.
+    /// Left and right singular vectors of the nonzero singular values, and these values.
     U: DMatrix<f64>,
     V: DMatrix<f64>,
     S: DVector<f64>,
-    /// The matrix that they belong to.
+    /// The scaled matrix that they belong to.
     A: DMatrix<f64>,
-    /// What rows were divided by, and columns multiplied with.
+    /// Divisors of rows and factors of columns.
     row: DVector<f64>,
     column: DVector<f64>,
 }
 
-/// Weight of a component of an increment that makes it a length: one, or the characteristic length.
+/// Weight that converts a component of an increment to a length: one, or the characteristic length.
 pub fn lengths(model: &Model) -> DVector<f64> {
     DVector::from_fn(6 * model.moving(), |c, _| if c % 6 < 3 { 1.0 } else { model.length })
 }
 
 impl Space {
-    /// Of a Jacobian in terms of the velocities of all moving bodies.
+    /// The space of a Jacobian with respect to the velocities of all moving bodies.
     pub fn new(model: &Model, G: &DMatrix<f64>) -> Self {
         let n = 6 * model.moving();
         let column = lengths(model).map(|x| 1.0 / x);
@@ -112,7 +113,7 @@ impl Space {
         Self { N, rank: 0, rows: A.nrows(), smallest: 1.0, U, V: DMatrix::zeros(n, 0), S: DVector::zeros(0), A, row, column }
     }
 
-    /// Takes out of the free motions what the rows see of them, makes them orthonormal again, and gives them their units.
+    /// Removes from the free motions the components that violate the rows, orthonormalises them, and restores their units.
     fn correct_free_motions(&mut self) {
         if self.rank > 0 && self.N.ncols() > 0 {
             let mut most = SMALL;
@@ -131,47 +132,48 @@ impl Space {
         self.N.row_iter_mut().zip(self.column.iter()).for_each(|(mut r, x)| r *= *x);
     }
 
-    /// `A^+ b` by the singular vectors as they are.
+    /// `A^+ b` with the singular vectors, uncorrected.
     fn across(&self, b: &DVector<f64>) -> DVector<f64> {
         &self.V * self.U.tr_mul(b).component_div(&self.S)
     }
 
-    /// The same of the transposed matrix.
+    /// The same for the transposed matrix.
     fn along(&self, f: &DVector<f64>) -> DVector<f64> {
         &self.U * self.V.tr_mul(f).component_div(&self.S)
     }
 
-    /// Free motions.
+    /// Number of free motions.
     pub fn freedom(&self) -> usize {
         self.N.ncols()
     }
 
     /// `N^T K N`.
     pub fn reduced(&self, K: &DMatrix<f64>) -> DMatrix<f64> {
-        // Without rows the free motions are the coordinates. A product of a transposed matrix is formed element by element, which takes long.
+        // Without rows the free motions are the coordinates. The product with a transposed matrix would be slow, since it is formed element
+        // by element.
         match self.rank {
             0 => DMatrix::from_fn(K.nrows(), K.ncols(), |i, j| self.column[i] * K[(i, j)] * self.column[j]),
             _ => self.N.transpose() * (K * &self.N),
         }
     }
 
-    /// Rows that depend on others.
+    /// Number of rows that depend on others.
     pub fn redundant(&self) -> usize {
         self.rows - self.rank
     }
 
-    /// Whether the multiplier of a row is unique: no self-stress changes it.
+    /// Whether the multiplier of a row is unique, that is, not changed by any self-stress.
     pub fn is_unique(&self, row: usize) -> bool {
         1.0 - self.U.row(row).norm_squared() < UNIQUE * UNIQUE
     }
 
-    /// The multipliers of least norm that come nearest to `G^T lambda = f`.
+    /// The multipliers of least norm that minimise the residual of `G^T lambda = f`.
     pub fn multipliers(&self, f: &DVector<f64>) -> DVector<f64> {
         let f = f.component_mul(&self.column);
         corrected(self.along(&f), |y| self.along(&(&f - self.A.tr_mul(y)))).component_div(&self.row)
     }
 
-    /// The smallest increment with `G dq = b`, of least error where there is none.
+    /// The smallest increment that minimises the residual of `G dq = b`.
     pub fn increment(&self, b: &DVector<f64>) -> DVector<f64> {
         let b = b.component_div(&self.row);
         corrected(self.across(&b), |x| self.across(&(&b - &self.A * x))).component_mul(&self.column)

@@ -1,5 +1,5 @@
-//! Whether a case is put together as the file is: a mechanism that snaps into its other assembly mode while its lengths change is another
-//! mechanism, and a wall of the search.
+//! Whether a case has the assembly mode of the file: a mechanism that changes its assembly mode while its lengths vary is a different
+//! mechanism, and a barrier of the search.
 
 use fourbar::constraint::ConstraintSet;
 use fourbar::evaluate::dense_rows;
@@ -8,10 +8,10 @@ use fourbar::state::Configuration;
 use fourbar::{Diagnostic, Model};
 use nalgebra::DMatrix;
 
-/// Most columns of the matrix whose sign is examined.
+/// Maximum number of columns of the matrix whose sign is determined.
 const MOST: usize = 600;
 
-/// The branch of a mechanism whose drives prescribe everything: the sign of the determinant of independent rows, which vanishes only at the
+/// The branch of a mechanism whose motion is fully driven: the sign of the determinant of independent rows, which vanishes only at the
 /// singular positions between two assembly modes.
 #[derive(Clone, Debug)]
 pub struct Branch {
@@ -19,7 +19,7 @@ pub struct Branch {
     sign: f64,
 }
 
-/// The Jacobian of all rows; `None` where it would be large.
+/// The Jacobian of all rows; `None` if it would be large.
 fn jacobian(model: &Model, at: &Configuration) -> Option<DMatrix<f64>> {
     if 6 * model.moving() > MOST {
         return None;
@@ -29,7 +29,7 @@ fn jacobian(model: &Model, at: &Configuration) -> Option<DMatrix<f64>> {
     Some(dense_rows(model, &set, &at.q))
 }
 
-/// Whether all hinges have parallel axes, and all slides go across them.
+/// Whether all hinges have parallel axes, and all slides are perpendicular to them.
 fn planar(model: &Model, at: &Configuration) -> bool {
     let axis = |j: &fourbar::model::Joint| at.q[j.bodies[0].index()].A * j.F.axis(2);
     let mut hinges = model.joints.iter().filter(|j| matches!(j.kind, JointKind::Revolute(_))).map(axis);
@@ -42,7 +42,7 @@ fn planar(model: &Model, at: &Configuration) -> bool {
     })
 }
 
-/// Sign of the determinant of some rows; `None` where they are not as many as columns.
+/// Sign of the determinant of some rows; `None` if the matrix is not square.
 fn sign(G: &DMatrix<f64>, rows: &[usize]) -> Option<f64> {
     if rows.len() != G.ncols() || rows.iter().any(|&r| r >= G.nrows()) {
         return None;
@@ -53,7 +53,7 @@ fn sign(G: &DMatrix<f64>, rows: &[usize]) -> Option<f64> {
     Some(d.iter().fold(turned, |s, x| s * x.signum()))
 }
 
-/// Independent rows: one after the other those that are farthest from the ones before.
+/// Independent rows: successively those farthest from the span of the previous ones.
 fn independent(G: &DMatrix<f64>) -> Vec<usize> {
     let mut left = G.clone();
     for mut r in left.row_iter_mut() {
@@ -81,8 +81,8 @@ fn independent(G: &DMatrix<f64>) -> Vec<usize> {
 }
 
 impl Branch {
-    /// Of a mechanism at its assembled start; `None` where drives do not prescribe everything. Of spatial mechanisms with redundant rows too:
-    /// which rows depend on others changes with the position there, and the sign of some of them says nothing.
+    /// The branch at an assembled start; `None` if drives do not prescribe all motion, and for spatial mechanisms with redundant rows:
+    /// there the dependent rows change with the position, so that the sign for a fixed selection has no meaning.
     pub fn of(model: &Model, start: &Configuration) -> Option<Self> {
         let G = jacobian(model, start)?;
         let rows = independent(&G);
@@ -93,7 +93,7 @@ impl Branch {
         Some(Self { rows, sign })
     }
 
-    /// Why another mechanism is none of these: it is put together in another way.
+    /// The diagnostic for a mechanism in a different assembly mode, if it is.
     pub fn left(&self, model: &Model, start: &Configuration) -> Option<Diagnostic> {
         let other = sign(&jacobian(model, start)?, &self.rows)?;
         (other != self.sign).then(|| Diagnostic::new("W441", "the mechanism is assembled in another assembly mode"))

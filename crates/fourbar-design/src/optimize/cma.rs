@@ -1,23 +1,24 @@
-//! The covariance matrix adaptation evolution strategy of Hansen, for goals with kinks or where many samples fail.
+//! Hansen's covariance matrix adaptation evolution strategy, for goals with kinks or with many failing samples.
 //!
-//! Variables are scaled to the unit box; samples outside it are taken at the nearest point of the box, with a cost that grows with the
-//! distance. Samples without a value are worse than all others. The numbers are a function of the seed, so that a run can be repeated.
+//! Variables are scaled to the unit box; samples outside it are evaluated at the nearest point of the box, with a penalty that grows with
+//! the distance. Samples without a value rank behind all others. All random numbers are functions of the seed, so that a run can be
+//! repeated.
 
 use crate::sweep::Draw;
 use nalgebra::{DMatrix, DVector};
 
-/// What a run of the strategy needs.
+/// Options of the strategy.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
-    /// Most generations.
+    /// Maximum number of generations.
     pub generations: usize,
-    /// Samples of a generation; zero: `4 + 3 ln n`.
+    /// Number of samples in a generation; zero: `4 + 3 ln n`.
     pub population: usize,
-    /// First standard deviation, in the unit box.
+    /// Initial standard deviation, in the unit box.
     pub sigma: f64,
     /// Seed.
     pub seed: u64,
-    /// Spread of the values of a generation, relative to their size, that ends it.
+    /// Relative spread of the values of a generation at which the search ends.
     pub fall: f64,
 }
 
@@ -30,21 +31,21 @@ impl Default for Options {
 /// The best sample.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Best {
-    /// In the unit box.
+    /// Its position in the unit box.
     pub u: Vec<f64>,
     /// Its value.
     pub value: f64,
-    /// Samples taken.
+    /// Number of samples evaluated.
     pub evaluations: usize,
-    /// Generations.
+    /// Number of generations.
     pub generations: usize,
 }
 
-/// Values of a generation of samples, `None` for a sample that has none; no list at all ends the search.
+/// Values of a generation of samples, `None` for a sample without a value; returning `None` ends the search.
 pub type Values<'a> = dyn FnMut(&[Vec<f64>]) -> Option<Vec<Option<f64>>> + 'a;
 
-/// Looks for the least value in the unit box. `values` computes a whole generation at once, `None` for a sample that has none; it may end
-/// the search by giving no list at all.
+/// Searches for the minimum in the unit box. `values` computes a whole generation at once, with `None` for a sample without a value; it may
+/// end the search by returning `None`.
 pub fn minimize(start: &[f64], options: &Options, values: &mut Values<'_>) -> Option<Best> {
     let n = start.len();
     let nf = n as f64;
@@ -92,16 +93,16 @@ pub fn minimize(start: &[f64], options: &Options, values: &mut Values<'_>) -> Op
                 best = Some((v, u.clone()));
             }
         }
-        // Distance beyond the box costs as much as the values differ.
+        // The penalty for the distance from the box is scaled by the spread of the values.
         let known: Vec<f64> = found.iter().flatten().copied().filter(|v| v.is_finite()).collect();
         let spread = known.iter().copied().fold(f64::NEG_INFINITY, f64::max) - known.iter().copied().fold(f64::INFINITY, f64::min);
         let weight = if spread.is_finite() { spread.max(1e-12) } else { 1.0 };
         let cost = |k: usize| found[k].filter(|v| v.is_finite()).map_or(f64::INFINITY, |v| v + 10.0 * weight * beyond[k]);
         let mut order: Vec<usize> = (0..population).collect();
-        // Of equal ones the first counts, so that the order is the same everywhere.
+        // Of equal ones the first counts, so that the order is deterministic.
         order.sort_by(|&a, &b| cost(a).total_cmp(&cost(b)).then(a.cmp(&b)));
         if !cost(order[0]).is_finite() {
-            // Nothing was learnt: look nearer.
+            // No sample has a value: reduce the spread.
             sigma *= 0.7;
             if sigma < 1e-6 {
                 break;
@@ -139,7 +140,7 @@ mod tests {
 
     #[test]
     fn a_narrow_valley_with_a_kink() {
-        // Least at (0.3, 0.6), with a kink along the valley.
+        // Minimum at (0.3, 0.6), with a kink along the valley.
         let f = |u: &[f64]| Some((u[0] + u[1] - 0.9).abs() * 10.0 + (u[0] - u[1] + 0.3).powi(2));
         let best = minimize(&[0.5, 0.5], &Options { generations: 400, ..Default::default() }, &mut all(f)).expect("found");
         assert!(best.value < 1e-8 && (best.u[0] - 0.3).abs() < 1e-4, "{best:?}");
@@ -150,7 +151,7 @@ mod tests {
         let f = |u: &[f64]| Some(u.iter().enumerate().map(|(k, x)| 10f64.powi(k as i32) * (x - 0.1 * k as f64 - 0.2).powi(2)).sum());
         let best = minimize(&[0.9; 5], &Options { generations: 400, ..Default::default() }, &mut all(f)).expect("found");
         assert!(best.value < 1e-10, "{best:?}");
-        // The least value is on the edge of the box.
+        // The minimum is on the edge of the box.
         let f = |u: &[f64]| Some(u[0] + (u[1] - 0.4).powi(2));
         let best = minimize(&[0.5; 2], &Options { generations: 300, ..Default::default() }, &mut all(f)).expect("found");
         assert!(best.value < 1e-6 && best.u[0] < 1e-6, "{best:?}");
@@ -158,7 +159,7 @@ mod tests {
 
     #[test]
     fn samples_that_fail_are_passed_by() {
-        // Half of the box has no value, the least value is next to it.
+        // Half of the box has no value; the minimum is next to it.
         let f = |u: &[f64]| (u[0] > 0.5).then(|| (u[0] - 0.5) + (u[1] - 0.5).powi(2));
         let best = minimize(&[0.9, 0.1], &Options { generations: 300, ..Default::default() }, &mut all(f)).expect("found");
         assert!(best.value < 1e-4, "{best:?}");

@@ -1,22 +1,22 @@
-//! Sums of squares between bounds: Levenberg-Marquardt on the variables that are free to move.
+//! Least squares with bounds: Levenberg-Marquardt on the variables that are free to move.
 //!
-//! Each variable is measured by its own scale. A variable on its bound that the gradient pushes outwards stays there for the step; steps are
-//! cut at the bounds. A point where the residuals cannot be computed is rejected like one where they are larger.
+//! Each variable has a scale. A variable on its bound with the descent direction pointing outwards is fixed for the step; steps are clipped
+//! at the bounds. A trial point without residuals is rejected like one with larger residuals.
 
 use nalgebra::{DMatrix, DVector};
 
-/// When to end, and how.
+/// Options: termination and differences.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
-    /// Most evaluations of the residuals, those of derivatives included.
+    /// Maximum number of evaluations of the residuals, including those for derivatives.
     pub evaluations: usize,
-    /// Relative fall of the sum of squares that is not worth another step.
+    /// Relative decrease of the sum of squares that is too small to continue.
     pub fall: f64,
-    /// Step, in scales, that is not worth another one.
+    /// Step, in scales, that is too small to continue.
     pub step: f64,
-    /// Distance of differences, in scales; central differences where `central`.
+    /// Step of finite differences, in scales.
     pub difference: f64,
-    /// Differences to both sides.
+    /// Whether differences are central.
     pub central: bool,
 }
 
@@ -26,7 +26,7 @@ impl Default for Options {
     }
 }
 
-/// What was found.
+/// The result.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Minimum {
     /// The variables.
@@ -37,35 +37,35 @@ pub struct Minimum {
     pub cost: f64,
     /// Evaluations used.
     pub evaluations: usize,
-    /// Steps that were taken.
+    /// Number of accepted steps.
     pub iterations: usize,
-    /// Whether it ended by itself, before its evaluations were used up.
+    /// Whether it converged before the evaluations were used up.
     pub converged: bool,
 }
 
 /// Variables with bounds and scales.
 #[derive(Clone, Debug)]
 pub struct Bounds {
-    /// Least values.
+    /// Lower bounds.
     pub lower: Vec<f64>,
-    /// Largest values.
+    /// Upper bounds.
     pub upper: Vec<f64>,
-    /// A change of this size matters.
+    /// Scale of a significant change.
     pub scale: Vec<f64>,
 }
 
-/// Steps in a row without residuals that make a wall: by then they are 2^36 times as short.
+/// Number of consecutive steps without residuals that indicate a barrier: the damping has then grown by 2^36.
 const WALL: usize = 8;
 
 fn squares(r: &[f64]) -> f64 {
     r.iter().map(|x| x * x).sum()
 }
 
-/// Derivatives of the residuals, one row each and one column for each variable; `None` where they are to be taken from differences.
+/// Derivatives of the residuals, a row for each and a column for each variable; `None` if finite differences are to be used.
 pub type Slopes<'a> = dyn FnMut(&[f64]) -> Option<DMatrix<f64>> + 'a;
 
-/// Looks for the smallest sum of squares from a start; `None` where the residuals cannot be computed there. `residuals` gives `None` for
-/// variables that have none.
+/// Searches for the smallest sum of squares from a start; `None` if the residuals cannot be computed there. `residuals` returns `None`
+/// where they are undefined.
 pub fn least_squares(
     start: &[f64],
     space: &Bounds,
@@ -75,7 +75,7 @@ pub fn least_squares(
     with_slopes(start, space, options, residuals, &mut |_| None)
 }
 
-/// The same with derivatives of the residuals where they are known; each counts as an evaluation.
+/// The same with derivatives of the residuals if available; each counts as an evaluation.
 pub fn with_slopes(
     start: &[f64],
     space: &Bounds,
@@ -90,7 +90,8 @@ pub fn with_slopes(
     let mut cost = squares(&r);
     let (mut damping, mut grow) = (-1.0, 2.0);
     let (mut iterations, mut converged) = (0, false);
-    // A variable that rests for one step, because the last one was cut short by a wall; steps in a row that were not worth it.
+    // A variable fixed for one step, because the last step was shortened by a barrier; number of consecutive steps without significant
+    // decrease.
     let (mut rests, mut quiet) = (None, 0);
     'outer: while used < options.evaluations {
         let known = slopes(&x).filter(|J| J.shape() == (r.len(), n) && J.iter().all(|x| x.is_finite()));
@@ -105,10 +106,10 @@ pub fn with_slopes(
         let Some(J) = found else { break };
         let rest = DVector::from_column_slice(&r);
         let gradient = J.tr_mul(&rest);
-        // Variables along which a wall stands: they rest until the others have moved.
+        // Variables blocked by a barrier: they are fixed until the others have moved.
         let mut blocked: Vec<usize> = rests.take().into_iter().collect();
         'free: loop {
-            // On a bound, and pushed outwards.
+            // On a bound, with the descent direction outwards.
             let outwards = |k: usize| (x[k] <= space.lower[k] && gradient[k] > 0.0) || (x[k] >= space.upper[k] && gradient[k] < 0.0);
             let free: Vec<usize> = (0..n).filter(|&k| !outwards(k) && !blocked.contains(&k)).collect();
             let steepest = free.iter().map(|&k| gradient[k].abs()).fold(0.0, f64::max);
@@ -148,7 +149,7 @@ pub fn with_slopes(
                 }
                 let moved = DVector::from_iterator(free.len(), free.iter().map(|&k| (trial[k] - x[k]) / space.scale[k]));
                 if moved.amax() <= options.step {
-                    // Where something rests, it is its turn once more.
+                    // If a variable is fixed, it is released for another attempt.
                     quiet += 1;
                     if blocked.is_empty() || quiet > 2 {
                         converged = true;
@@ -159,7 +160,7 @@ pub fn with_slopes(
                 used += 1;
                 let tried = residuals(&trial).filter(|r| r.iter().all(|v| v.is_finite()));
                 refused += usize::from(tried.is_none());
-                // What the linear model promises for the step as it was cut.
+                // Decrease predicted by the linear model for the clipped step.
                 let promised = cost - squares((&rest + &Jf * &moved).as_slice());
                 if let Some(new) = tried {
                     let fall = cost - squares(&new);
@@ -183,7 +184,7 @@ pub fn with_slopes(
                         break 'free;
                     }
                 } else if refused >= WALL && free.len() > 1 {
-                    // However short, the step ends in the wall: omit what goes farthest towards it.
+                    // However short, the step ends in the barrier: fix the variable that moves farthest towards it.
                     let most = (0..free.len()).max_by(|&a, &b| moved[a].abs().total_cmp(&moved[b].abs())).unwrap_or(0);
                     blocked.push(free[most]);
                     (damping, grow) = (before, 2.0);
@@ -261,7 +262,7 @@ mod tests {
         // The root of x = 2 cannot be reached: there is nothing beyond 1.
         let mut f = |x: &[f64]| (x[0] <= 1.0).then(|| vec![x[0] - 2.0, 0.1 * x[1]]);
         let m = least_squares(&[0.0, 3.0], &space(&[-5.0; 2], &[5.0; 2]), &Options::default(), &mut f).expect("found");
-        // It ends at the wall, at the best point along it.
+        // It ends at the barrier, at the best point along it.
         assert!(m.x[0] <= 1.0 && m.x[0] > 0.999 && m.cost < 1.001, "{m:?}");
         assert!(least_squares(&[2.0, 0.0], &space(&[-5.0; 2], &[5.0; 2]), &Options::default(), &mut f).is_none());
     }

@@ -1,52 +1,52 @@
-//! The last digits of a search by samples: sequential quadratic programming with central differences, from the best sample.
+//! Refines the result of a sampling search: sequential quadratic programming with central differences, from the best sample.
 //!
-//! Samples come near an optimum at the edge of a condition only slowly, because half of those around it break the condition. There the goal
-//! and the conditions are usually smooth: a quadratic model of the Lagrangian with linear models of the conditions,
+//! Sampling converges only slowly to an optimum on the boundary of a condition, because half of the neighbouring samples violate it. There
+//! the goal and the conditions are usually smooth: a quadratic model of the Lagrangian with linear models of the conditions,
 //! ```text
 //! least  1/2 d^T B d + g^T d      where  m + J d >= 0,  0 <= u + d <= 1,  |d| <= reach
 //! ```
-//! gives a step, which is shortened until the goal with the breaches, each weighed by more than its multiplier, falls. Where there is a kink
-//! the first step that does not help ends it, and the best sample stays.
+//! gives a step, which is shortened until the merit function decreases: the goal plus the violations, each weighted by more than its
+//! multiplier. At a kink the first step without improvement ends the refinement, and the best sample remains.
 
 use super::{Goals, Problem};
 use nalgebra::{DMatrix, DVector};
 
-/// Steps, at most, and halvings of a step.
+/// Maximum number of steps, and of halvings of a step.
 const STEPS: usize = 60;
 const HALVINGS: usize = 12;
 /// Longest step, as a share of the range of a variable.
 const REACH: f64 = 0.1;
-/// A step below this has arrived.
+/// A step below this has converged.
 const ARRIVED: f64 = 1e-9;
-/// Rounds over the conditions of a quadratic model, and the change of a multiplier, relative to the largest, that ends them.
+/// Maximum number of sweeps over the conditions of a quadratic model, and the relative change of a multiplier at which they end.
 const ROUNDS: usize = 2000;
 const SETTLED: f64 = 1e-13;
-/// Most that a multiplier of a condition is, in units of the gradient: conditions that contradict each other are broken as little as possible.
+/// Upper limit of the multipliers, in units of the gradient: contradictory conditions are violated as little as possible.
 const CAP: f64 = 1e4;
-/// Share of the fall that the model says, which is enough.
+/// Sufficient share of the predicted decrease.
 const ENOUGH: f64 = 1e-4;
-/// What multipliers are weighed with.
+/// Factor of the multipliers in the weights of violations.
 const OVER: f64 = 1.5;
 
-/// A goal with its gradient, and margins with theirs, in the unit box.
+/// The goal with its gradient, and margins with theirs, in the unit box.
 struct Slopes {
     g: DVector<f64>,
     J: DMatrix<f64>,
 }
 
-/// Computes several cases at once; none for a case that fails, no list where the search was ended.
+/// Computes several cases at once; `None` for a case that fails, `None` for the list if the search was ended.
 pub(super) type Cases<'a> = dyn FnMut(&[Vec<f64>]) -> Option<Vec<Option<Goals>>> + 'a;
 
 /// An optimum.
 pub(super) struct Arrived {
-    /// In the unit box.
+    /// Its position in the unit box.
     pub u: Vec<f64>,
-    /// What a breach of the conditions by their size would win, at most.
+    /// Largest gain from violating the conditions by their size.
     pub weight: f64,
 }
 
-/// Goes on from a point of the unit box, with at most so many cases; all that is computed goes through `cases`. `None` where it does not
-/// arrive: what it computed may still be better.
+/// Continues from a point of the unit box, with a maximum number of cases; all evaluations go through `cases`. `None` if it does not
+/// converge: its evaluations may still be improvements.
 pub(super) fn polish(problem: &Problem<'_>, from: &[f64], size: f64, most: usize, cases: &mut Cases<'_>) -> Option<Arrived> {
     let n = from.len();
     let mut left = most;
@@ -103,7 +103,7 @@ fn arrived(u: &DVector<f64>, weights: &[f64]) -> Arrived {
     Arrived { u: u.iter().copied().collect(), weight: weights.iter().sum() }
 }
 
-/// Central differences, from one side at the edge of the box.
+/// Central differences, one-sided at the edge of the box.
 fn differences(
     problem: &Problem<'_>,
     u: &DVector<f64>,
@@ -128,11 +128,11 @@ fn differences(
     Some(Slopes { g, J: DMatrix::from_columns(&columns) })
 }
 
-/// The step of a quadratic model, with the multipliers of its conditions: of each condition in turn what it lacks is made up (Hildreth).
+/// The step of a quadratic model, with the multipliers of its conditions, by successive projection onto the conditions (Hildreth).
 fn model(B: &DMatrix<f64>, slopes: &Slopes, margins: &DVector<f64>, u: &DVector<f64>, cap: f64) -> Option<(DVector<f64>, DVector<f64>)> {
     let n = u.len();
     let factor = B.clone().cholesky()?;
-    // Rows `a d >= b`: conditions, then the box with the reach of a step.
+    // Rows `a d >= b`: conditions, then the box and the step limit.
     let mut rows: Vec<(DVector<f64>, f64, f64)> =
         (0..margins.len()).map(|j| (slopes.J.row(j).transpose(), -margins[j], cap / slopes.J.row(j).norm().max(1e-300))).collect();
     for k in 0..n {
@@ -165,7 +165,7 @@ fn model(B: &DMatrix<f64>, slopes: &Slopes, margins: &DVector<f64>, u: &DVector<
     d.iter().all(|x| x.is_finite()).then(|| (d, lambda.rows(0, margins.len()).into_owned()))
 }
 
-/// The curvature along a step, damped so that it stays positive (Powell).
+/// Updates the curvature along a step, damped so that it stays positive (Powell's BFGS).
 fn curve(B: &mut DMatrix<f64>, s: &DVector<f64>, y: &DVector<f64>) {
     let Bs = &*B * s;
     let sBs = s.dot(&Bs);

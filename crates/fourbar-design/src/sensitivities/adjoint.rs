@@ -1,12 +1,12 @@
-//! Derivatives of measures of a run by many parameters at once: the motion of a tree is gone back from its end to its start, step by step,
-//! with a covector that says what the state matters to each measure.
+//! Derivatives of measures of a run with respect to many parameters at once: the adjoint of the motion of a tree is integrated from its end
+//! to its start, step by step, with the gradient of each measure with respect to the state as covector.
 //!
 //! ```text
 //! step      Y_j = y + h sum a_ji k_i,  k_j = f(Y_j),  y' = y + h sum b_i k_i
 //! back      kbar_j = h b_j lambda + h sum a_ij Ybar_i,  Ybar_j = f_y^T kbar_j,  lambda += sum Ybar_j,  pbar += f_p^T kbar_j
 //! ```
-//! That is the exact derivative of the steps that were taken, whatever the number of parameters. States are kept on the way, every one or
-//! every few of them, so that memory is bounded; those in between are computed again.
+//! This is the exact derivative of the discrete steps, at a cost independent of the number of parameters. Every state or every few states
+//! are stored, so that memory is bounded; those in between are recomputed.
 
 use super::Parameters;
 use super::given::{Pushes, Work};
@@ -24,12 +24,12 @@ use fourbar::trajectory::{Trajectory, columns};
 use fourbar::{Error, stop};
 use std::ops::Range;
 
-/// Numbers of states that are kept at most: 200 MB.
+/// Maximum count of numbers in stored states: 200 MB.
 pub(super) const MOST: usize = 25_000_000;
 
 /// Derivatives of several measures.
 pub(super) struct Found {
-    /// The run: columns that follow from poses and velocities alone; others are not numbers.
+    /// The run: columns that follow from poses and velocities alone; others are NaN.
     pub run: Trajectory,
     /// The measures.
     pub measures: Vec<Measure>,
@@ -37,26 +37,26 @@ pub(super) struct Found {
     pub end: Configuration,
     /// By measure, then by parameter.
     pub slopes: Vec<Vec<f64>>,
-    /// Bytes of the states that were kept.
+    /// Bytes of the stored states.
     pub kept: usize,
-    /// Where, on the way back, what a state matters has grown beyond all use: the latest such time.
+    /// The latest time at which the covector, in the backward pass, has grown too large for derivatives to be useful.
     pub useless: Option<f64>,
 }
 
-/// What one measure has gathered on the way back.
+/// Covectors of one measure accumulated in the backward pass.
 struct Carried {
     lambda: Vec<f64>,
-    /// The largest entry that outputs have given it.
+    /// The largest entry added by outputs.
     given: f64,
     stages: Vec<Vec<f64>>,
-    /// Of coordinates, then of speeds.
+    /// Derivatives with respect to coordinates, then speeds.
     by: Vec<f64>,
     gravity: [f64; 3],
     numbers: Vec<[f64; OWN]>,
     by_parameter: Vec<f64>,
 }
 
-/// Room of the way back.
+/// Workspace of the backward pass.
 struct Back<'a> {
     tree: &'a Tree,
     tableau: &'static Tableau,
@@ -71,7 +71,7 @@ struct Back<'a> {
     placed: Vec<Placed>,
 }
 
-/// The derivatives of measures of a run; `None` where the mechanisms around are other trees, the motion cannot be followed, or a measure
+/// The derivatives of measures of a run; `None` if perturbed mechanisms are different trees, the motion cannot be followed, or a measure
 /// reads more than poses and velocities.
 pub(super) fn of_measures(
     way: &Way<'_>,
@@ -86,7 +86,7 @@ pub(super) fn of_measures(
     let mut rows = Rows::new(model, way.start);
     let mut run = Trajectory::new(columns(model));
     let mut states = Vec::new();
-    // Steps that were taken at each output time.
+    // Number of steps taken up to each output time.
     let mut ends = Vec::new();
     for t in study.output_times() {
         if !way.advance(&mut moved, t) {
@@ -141,7 +141,7 @@ pub(super) fn of_measures(
     let (mut row, mut step) = (ends.len(), count);
     let mut useless = None;
     loop {
-        // Outputs where this step begins, or where the last one ends.
+        // Outputs at the start of this step, or at the end of the last one.
         while row > 0 && ends[row - 1] == step {
             row -= 1;
             let y = if step == count { &moved.y } else { &segment[step % every] };
@@ -166,7 +166,7 @@ pub(super) fn of_measures(
 }
 
 impl Back<'_> {
-    /// Adds what the state at an output time matters to the measures.
+    /// Adds the gradient of the measures with respect to the state at an output time.
     fn look(&mut self, looks: &Looks<'_>, row: usize, y: &[f64], out: &mut [Carried]) -> Result<(), Error> {
         let n = self.tree.size;
         let (q, u) = y.split_at(n);
@@ -195,7 +195,7 @@ impl Back<'_> {
         Ok(())
     }
 
-    /// All stages of a step from a state.
+    /// Evaluates all stages of a step from a state.
     fn stages(&mut self, t: f64, h: f64, y: &[f64], differentiated: bool) {
         let (n, Tableau { a, .. }) = (self.tree.size, *self.tableau);
         for j in 0..a.len() {
@@ -217,7 +217,7 @@ impl Back<'_> {
         }
     }
 
-    /// The states at the begins of some steps, from the one that was kept.
+    /// The states at the starts of some steps, recomputed from a stored state.
     fn segment(&mut self, kept: &Kept, steps: Range<usize>, out: &mut Vec<Vec<f64>>) {
         let count = steps.len();
         out.resize_with(count.max(out.len()), || vec![0.0; self.y.len()]);
@@ -236,7 +236,7 @@ impl Back<'_> {
         }
     }
 
-    /// One step back, from the state that it began with.
+    /// One step backwards, given the state at its start.
     fn step(&mut self, t: f64, h: f64, y: &[f64], carried: &mut [Carried]) {
         self.stages(t, h, y, true);
         let Self { tree, tableau, linear, pushes, covectors, placed, .. } = self;
@@ -265,12 +265,12 @@ impl Back<'_> {
 }
 
 impl Carried {
-    /// The largest entry of what the state matters.
+    /// The largest entry of the covector.
     fn size(&self) -> f64 {
         self.lambda.iter().fold(0.0, |m, x| x.abs().max(m))
     }
 
-    /// The derivatives by parameters, at the start, of the measure that this is.
+    /// The derivatives of this measure with respect to parameters, at the start.
     fn by_parameters(&self, measure: usize, tree: &Tree, follow: &[Follows]) -> Vec<f64> {
         let sum = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
         let count = tree.numbers.len();
@@ -291,7 +291,7 @@ impl Carried {
     }
 }
 
-/// The state of a tree that is placed.
+/// The state of a swept tree.
 fn configuration(values: &Values<'_>, start: &Configuration, t: f64, q: &[f64], u: &[f64]) -> Configuration {
     let mut room = super::lanes::Room::new(values.tree);
     room.fill(values, t, q, u);

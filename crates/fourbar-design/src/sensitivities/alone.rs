@@ -1,8 +1,8 @@
 //! Whether a parameter can change alone.
 //!
-//! Joints stay closed to first order if `G q_p = -Phi_p` has a solution, that is if `Z^T Phi_p = 0` for every self-stress `Z`. In a
-//! mechanism that is overconstrained by chance of its dimensions it has none; combinations of parameters whose `Z^T Phi_p` cancel are
-//! possible.
+//! Joints stay closed to first order if `G q_p = -Phi_p` has a solution, that is, if `Z^T Phi_p = 0` for every self-stress `Z`. A mechanism
+//! that is overconstrained only because of its particular dimensions has no solution for a single parameter; combinations of parameters
+//! whose `Z^T Phi_p` cancel are possible.
 
 use super::Parameters;
 use super::around::Around;
@@ -15,16 +15,16 @@ use fourbar::{Diagnostic, Error, Model};
 use fourbar_math::dense;
 use nalgebra::{DMatrix, DVector};
 
-/// Shares of `Phi_p` that no motion closes, up to which they are rounding.
+/// Part of `Phi_p` that no motion closes, as a share of the whole, below which it is rounding.
 const OPEN: f64 = 1e-6;
-/// And openings for a change by the whole parameter, in characteristic lengths, that are rounding.
+/// Gaps for a change by the whole parameter, in characteristic lengths, that are rounding.
 const ROUNDING: f64 = 1e-9;
 /// Singular values below this share of the largest are rounding.
 const RANK: f64 = 1e-9;
 
-/// The changes of the rows that motions make: gaps of points in metres, sines of angles.
+/// The changes of the rows that motions can cause: gaps of points in metres, sines of angles.
 pub(super) struct Closed {
-    /// What makes metres and sines of the rows.
+    /// Factors that convert rows to metres and sines.
     weights: DVector<f64>,
     /// An orthonormal basis.
     basis: DMatrix<f64>,
@@ -44,7 +44,8 @@ impl Closed {
         Some(Self { weights, basis: DMatrix::from_fn(u.nrows(), counts.len(), |i, j| u[(i, counts[j])]) })
     }
 
-    /// How the rows follow a parameter, and what of it no motion closes: the part that is normal to all changes that motions make.
+    /// Derivatives of the rows with respect to a parameter, and the part that no motion closes: the component normal to all changes that
+    /// motions can cause.
     fn open_by(&self, varied: &Varied<'_>, k: usize, at: &Configuration) -> [DVector<f64>; 2] {
         let by = varied.gaps_by(k, at).component_mul(&self.weights);
         let rest = &by - &self.basis * self.basis.tr_mul(&by);
@@ -52,8 +53,8 @@ impl Closed {
     }
 }
 
-/// How fast the joints of a mechanism at its start would open if each parameter changed alone, in metres (and sines of angles) for each unit
-/// of it: the size of `Z^T Phi_p` with an orthonormal `Z`. Nothing but rounding where it can change alone.
+/// Rate at which the joints of a mechanism at its start would open if each parameter changed alone, in metres (and sines of angles) per
+/// unit of the parameter: the norm of `Z^T Phi_p` with an orthonormal `Z`. Zero up to rounding for a parameter that can change alone.
 pub fn openings(parameters: &Parameters<'_>, which: &[usize]) -> Result<Vec<f64>, Error> {
     let model = without_dry_friction(&parameters.model()?).0;
     let at = assemble(&model)?.configuration;
@@ -65,7 +66,7 @@ pub fn openings(parameters: &Parameters<'_>, which: &[usize]) -> Result<Vec<f64>
     Ok((0..which.len()).map(|i| closed.open_by(&varied, i, &at)[1].norm()).collect())
 }
 
-/// Refuses parameters that cannot change alone.
+/// Rejects parameters that cannot change alone.
 pub(super) fn check(parameters: &Parameters<'_>, varied: &Varied<'_>, at: &Configuration, which: &[usize]) -> Result<(), Error> {
     if varied.spaces(at).positions.redundant() == 0 {
         return Ok(());
@@ -82,7 +83,7 @@ pub(super) fn check(parameters: &Parameters<'_>, varied: &Varied<'_>, at: &Confi
     Ok(())
 }
 
-/// What to say of a parameter that cannot change alone, with those that may change with it.
+/// Diagnostic for a parameter that cannot change alone, with those that may change with it.
 fn refusal(
     parameters: &Parameters<'_>,
     varied: &Varied<'_>,
@@ -121,7 +122,7 @@ fn refusal(
 
 /// The parameters that must change with one, with their changes per unit of it; `None` where there are none.
 fn partners(parameters: &Parameters<'_>, model: &Model, at: &Configuration, closed: &Closed, k: usize) -> Option<Vec<(String, f64)>> {
-    // Parameters that cannot be varied on their own account are no partners.
+    // Parameters that cannot be varied at all are not candidates.
     let (all, around): (Vec<usize>, Vec<Around>) =
         (0..parameters.names.len()).filter_map(|i| parameters.around(i, model).ok().map(|a| (i, a))).unzip();
     let varied = Varied::new(model, &around, at);

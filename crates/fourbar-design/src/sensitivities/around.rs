@@ -1,26 +1,26 @@
-//! The mechanisms around one: what derivatives by a parameter are formed from.
+//! Mechanisms built for neighbouring values of a parameter, from which derivatives are formed.
 //!
-//! What a mechanism is made of is smooth in its parameters. Six mechanisms at equal distances, with the weights of the central difference of
-//! the sixth order, give derivatives of whatever is evaluated *at fixed states* to some thirteen digits: the distance is so large that
-//! rounding does not count, and its sixth power so small that curvature does not.
+//! The data of a mechanism are smooth in its parameters. Six mechanisms at equal steps, with the weights of the sixth-order central
+//! difference, give derivatives of anything evaluated *at fixed states* to some thirteen digits: the step is so large that rounding is
+//! negligible, and its sixth power so small that truncation is.
 
 use super::Parameters;
 use crate::operator::without_dry_friction;
 use fourbar::{Diagnostic, Error, Model};
 
-/// Places in steps, and weights of the derivative.
+/// Positions in steps, and weights of the derivative.
 pub(super) const PLACES: [(f64, f64); 6] =
     [(-3.0, -1.0 / 60.0), (-2.0, 9.0 / 60.0), (-1.0, -45.0 / 60.0), (1.0, 45.0 / 60.0), (2.0, -9.0 / 60.0), (3.0, 1.0 / 60.0)];
-/// Weights of the fourth order on the same places: what is left of it tells the error.
+/// Weights of the fourth-order formula at the same positions; the difference estimates the error.
 pub(super) const ROUGH: [f64; 6] = [0.0, 1.0 / 12.0, -8.0 / 12.0, 8.0 / 12.0, -1.0 / 12.0, 0.0];
-/// Steps as shares of a parameter: the widest that fits is taken.
+/// Steps as shares of a parameter: the largest possible one is used.
 pub(super) const SHARES: [f64; 4] = [2e-3, 2e-4, 2e-5, 2e-6];
 
-/// A mechanism at six values of one parameter around its own.
+/// A mechanism at six values of one parameter around the actual one.
 pub(crate) struct Around {
-    /// Step.
+    /// Step of the parameter.
     pub h: f64,
-    /// Mechanisms, without dry friction, in the order of the places.
+    /// Mechanisms, without dry friction, in the order of the positions.
     pub models: Vec<Model>,
 }
 
@@ -30,7 +30,7 @@ impl Around {
         PLACES.iter().zip(&self.models).map(|((at, weight), m)| (at * self.h, weight / self.h, m))
     }
 
-    /// The same for the four nearest ones and the formula of the fourth order, which is enough for what is a smooth function of numbers: its
+    /// The same for the four nearest mechanisms with the fourth-order formula, which is sufficient for smooth functions of the data: its
     /// error is some 1e-12.
     pub fn nearest(&self) -> impl Iterator<Item = (f64, f64, &Model)> {
         PLACES.iter().zip(ROUGH).zip(&self.models).map(|(((at, _), weight), m)| (at * self.h, weight / self.h, m)).skip(1).take(4)
@@ -38,7 +38,7 @@ impl Around {
 }
 
 impl Parameters<'_> {
-    /// The mechanisms around this one with a step of a given share.
+    /// The perturbed mechanisms with a step of a given share.
     pub(super) fn around_by(&self, k: usize, model: &Model, share: f64) -> Result<Around, Error> {
         let h = self.step(k, share);
         let refuse = |why: String| {
@@ -56,20 +56,20 @@ impl Parameters<'_> {
         Ok(Around { h, models })
     }
 
-    /// Whether a mechanism has as many elements of every kind as another.
+    /// Whether two mechanisms have equal numbers of elements of every kind.
     pub(super) fn same_shape(&self, a: &Model, b: &Model) -> bool {
         let shape =
             |m: &Model| (m.bodies.len(), m.joints.len(), m.forces.len(), m.drives.len(), m.angles.len(), m.auxiliaries(), m.points.len());
         shape(a) == shape(b)
     }
 
-    /// Mechanisms around this one in which several parameters are varied at once, each by its own step; weights are for a step of one.
+    /// Perturbed mechanisms in which several parameters are varied at once, each by its step; weights are for a unit step.
     pub(super) fn around_several(&self, steps: &[(usize, f64)], model: &Model) -> Option<Around> {
         let models = PLACES.iter().map(|(at, _)| self.moved(steps, *at, model)).collect::<Option<Vec<Model>>>()?;
         Some(Around { h: 1.0, models })
     }
 
-    /// The mechanism in which several parameters are varied at once, so many steps each, without dry friction.
+    /// The mechanism in which several parameters are varied at once, by `at` steps each, without dry friction.
     pub(super) fn moved(&self, steps: &[(usize, f64)], at: f64, model: &Model) -> Option<Model> {
         let mut values = self.values.clone();
         steps.iter().for_each(|(k, h)| values[*k] += at * h);
@@ -77,7 +77,7 @@ impl Parameters<'_> {
         Some(without_dry_friction(&m).0)
     }
 
-    /// The mechanisms around this one, as far away as they can be built.
+    /// The perturbed mechanisms, with the largest step for which they can be built.
     pub(super) fn around(&self, k: usize, model: &Model) -> Result<Around, Error> {
         let mut last = None;
         for share in SHARES {
@@ -90,7 +90,7 @@ impl Parameters<'_> {
     }
 }
 
-/// The mechanisms around one, for several parameters.
+/// The perturbed mechanisms for several parameters.
 pub(super) fn around(parameters: &Parameters<'_>, model: &Model, which: &[usize]) -> Result<Vec<Around>, Error> {
     which.iter().map(|&k| parameters.around(k, model)).collect()
 }

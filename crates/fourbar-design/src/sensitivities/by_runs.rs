@@ -1,7 +1,7 @@
 //! Derivatives as differences of whole runs.
 //!
-//! A measure is evaluated for each of the runs: times of events move with a parameter, and what a measure owes to that is not seen in the
-//! derivatives of columns.
+//! A measure is evaluated for each of the runs, because times of events depend on a parameter, and derivatives of columns do not include
+//! that effect.
 
 use super::Parameters;
 use super::run::{Method, OfRun};
@@ -10,38 +10,38 @@ use fourbar::trajectory::Trajectory;
 use fourbar::{Diagnostic, Error, Model};
 use std::time::Instant;
 
-/// Change of a parameter as a share of it where runs are compared.
+/// Change of a parameter, as a share of it, between the runs compared.
 const APART: f64 = 1e-4;
 
-/// Runs beside a run: a parameter less and more by a step, and by twice as much.
+/// Runs with a parameter decreased and increased by a step, and by two steps.
 #[derive(Clone, Debug)]
 pub struct Beside {
     /// Name of the parameter.
     pub parameter: String,
     /// The step.
     pub step: f64,
-    /// The runs for one step less and more.
+    /// The runs with the parameter decreased and increased by one step.
     pub near: [Trajectory; 2],
     /// The same for two steps.
     pub far: [Trajectory; 2],
 }
 
 impl Beside {
-    /// The derivative of what is computed from a run, by one step and by two.
+    /// The derivative of a quantity computed from a run, with one step and with two.
     pub(super) fn slopes<E>(&self, value: impl Fn(&Trajectory) -> Result<f64, E>) -> Result<[f64; 2], E> {
         let by = |[less, more]: &[Trajectory; 2], h: f64| Ok((value(more)? - value(less)?) / (2.0 * h));
         Ok([by(&self.near, self.step)?, by(&self.far, 2.0 * self.step)?])
     }
 
-    /// The derivatives to both sides, by one step and by two. Those of a smooth function differ half as much by half the step.
+    /// The one-sided derivatives, with one step and with two. For a smooth function half the step halves their difference.
     pub(super) fn sides<E>(&self, here: f64, value: impl Fn(&Trajectory) -> Result<f64, E>) -> Result<[[f64; 2]; 2], E> {
         let by = |[less, more]: &[Trajectory; 2], h: f64| Ok([(here - value(less)?) / h, (value(more)? - here) / h]);
         Ok([by(&self.near, self.step)?, by(&self.far, 2.0 * self.step)?])
     }
 }
 
-/// The derivatives of columns, row by row: not numbers where the runs differ in their rows, as they do if an event moves across an output
-/// time or takes place in one of them only.
+/// The derivatives of columns, row by row: NaN if the runs have different numbers of rows, as happens if an event moves across an output
+/// time or occurs in only some of them.
 fn by_rows(run: &Trajectory, [less, more]: &[Trajectory; 2], h: f64) -> Trajectory {
     let mut out = run.clone();
     for (c, column) in out.values.iter_mut().enumerate() {
@@ -54,7 +54,7 @@ fn by_rows(run: &Trajectory, [less, more]: &[Trajectory; 2], h: f64) -> Trajecto
     out
 }
 
-/// Derivatives as differences of runs, with two sizes of the change.
+/// Derivatives as differences of runs, with two step sizes.
 pub(super) fn differences(parameters: &Parameters<'_>, study: &Study, which: &[usize], warnings: Vec<Diagnostic>) -> Result<OfRun, Error> {
     let clock = Instant::now();
     let run_of = |m: &Model| -> Result<Trajectory, Error> {

@@ -1,4 +1,4 @@
-//! The tangent of a motion, integrated along it by the trapezoidal rule with several step sizes, extrapolated.
+//! The tangent of a motion, integrated by the trapezoidal rule with several step sizes and extrapolation.
 
 use super::Parameters;
 use super::around::{Around, around};
@@ -15,10 +15,10 @@ use nalgebra::DMatrix;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Share of the largest effect of a parameter below which another's counts as small.
+/// Share of the largest effect of a parameter below which the effect of another counts as small.
 const LITTLE: f64 = 1e-3;
 
-/// The coefficients of the tangent at a state, a disturbance for each parameter.
+/// The coefficients of the tangent equations at a state, with a right-hand side for each parameter.
 fn coefficients_of(varied: &mut Varied<'_>, state: &Configuration, count: usize) -> Result<Coefficients, Error> {
     stop::check()?;
     varied.choose(state.t);
@@ -33,16 +33,16 @@ pub(super) struct Carried {
     around: Vec<Around>,
     /// At the output times.
     states: Vec<Configuration>,
-    /// The limit of small steps and that of one extrapolation less, a column for each parameter.
+    /// The extrapolated limit and that of one extrapolation less, a column for each parameter.
     tangents: Vec<[DMatrix<f64>; 2]>,
-    /// By which share of the largest increments of poses, or of velocities, by the same parameter the two differ.
+    /// Difference of the two as a share of the largest increments of poses, or of velocities, due to the same parameter.
     pub apart: f64,
     growth: Growth,
     clock: Instant,
     plain: f64,
 }
 
-/// The tangents along a motion, from coefficients at so many parts of each output step.
+/// The tangents along a motion, with coefficients at `parts` intervals of each output step.
 pub(super) fn carried(parameters: &Parameters<'_>, study: &Study, which: &[usize], parts: usize) -> Result<Carried, Error> {
     let clock = Instant::now();
     let model = Arc::new(parameters.model()?);
@@ -51,7 +51,7 @@ pub(super) fn carried(parameters: &Parameters<'_>, study: &Study, which: &[usize
     let times: Vec<f64> = study.output_times().collect();
     let mut simulation = Simulation::new(&model, study)?;
     simulation.run_ahead(study.t_end);
-    // States between the output times as well, where the coefficients of the tangent are taken.
+    // Includes states between the output times, at which the coefficients of the tangent are evaluated.
     let mut states = vec![simulation.state()];
     for w in times.windows(2) {
         for part in 1..=parts {
@@ -64,7 +64,7 @@ pub(super) fn carried(parameters: &Parameters<'_>, study: &Study, which: &[usize
     let (n, count) = (6 * model.moving(), which.len());
     let mut tangents = Vec::new();
     let mut growth = Growth::default();
-    // Of poses and of velocities, by parameter.
+    // For poses and for velocities, by parameter.
     let (mut largest, mut apart) = (vec![[0.0_f64; 2]; count], vec![[0.0_f64; 2]; count]);
     {
         let mut varied = Varied::new(&smooth, &around, &states[0]);
@@ -99,7 +99,7 @@ pub(super) fn carried(parameters: &Parameters<'_>, study: &Study, which: &[usize
         }
     }
     let states = states.into_iter().step_by(parts).collect();
-    // What a parameter hardly matters to is compared with what the others do.
+    // Parameters with little effect are compared with the effect of the others.
     let sizes = parameters.values_of(which);
     let effect = |part: usize| (0..count).fold(f64::MIN_POSITIVE, |m, k| m.max(largest[k][part] * sizes[k]));
     let effects = [effect(0), effect(1)];

@@ -1,4 +1,4 @@
-//! Single columns of a row, without the rest of it: what most measures read.
+//! Single columns of a row, evaluated without the rest: sufficient for most measures.
 
 use fourbar::Model;
 use fourbar::constraint::ConstraintSet;
@@ -6,11 +6,11 @@ use fourbar::model::JointCoordinate;
 use fourbar::motion::{Instant, Loads, Reaction};
 use fourbar::trajectory::{Column, rates};
 
-/// What a column shows.
+/// The quantity in a column.
 #[derive(Clone, Copy)]
 enum Cell {
     Time,
-    /// Of a body: place, velocity, angular velocity, acceleration, angular acceleration; component.
+    /// Of a body: position, velocity, angular velocity, acceleration, angular acceleration; component.
     Place(usize, usize),
     Velocity(usize, usize),
     Turning(usize, usize),
@@ -25,16 +25,16 @@ enum Cell {
     Point(usize, usize),
 }
 
-/// Some columns, each found by itself.
+/// Some columns, each evaluated separately.
 pub(super) struct Cells(Vec<(usize, Cell)>);
 
-/// The coordinates of a joint by their names, as columns have them.
+/// Coordinate of a joint by its name in columns.
 fn coordinate(key: &str) -> JointCoordinate {
     if key == "angle" { JointCoordinate::Angle } else { JointCoordinate::Distance }
 }
 
 impl Cells {
-    /// Of the columns of a mechanism that are read; `None` where one of them is of another kind.
+    /// The columns that are read; `None` if one of them is of another kind.
     pub fn new(model: &Model, list: &[Column], read: &[usize]) -> Option<Self> {
         read.iter().map(|&c| Some((c, cell(model, &list[c].name)?))).collect::<Option<Vec<_>>>().map(Self)
     }
@@ -48,7 +48,7 @@ impl Cells {
         joints
     }
 
-    /// Fills in the reactions that are read.
+    /// Computes the reactions that are read.
     pub fn load(joints: &[usize], model: &Model, set: &ConstraintSet, loads: &Loads, lambda: &[f64], now: &mut Instant) {
         for &j in joints {
             let found: Reaction = loads.reaction(model, set, j, &now.q, lambda);
@@ -56,7 +56,7 @@ impl Cells {
         }
     }
 
-    /// Their values, into the places of their columns.
+    /// Writes the values of the columns into a row.
     pub fn row(&self, model: &Model, s: &Instant, row: &mut [f64]) {
         for (c, cell) in &self.0 {
             row[*c] = match *cell {
@@ -86,7 +86,7 @@ impl Cells {
     }
 }
 
-/// What a column shows, by its name.
+/// The quantity in a column, by its name.
 fn cell(model: &Model, name: &str) -> Option<Cell> {
     if name == "t" {
         return Some(Cell::Time);

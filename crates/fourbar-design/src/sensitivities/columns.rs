@@ -1,7 +1,7 @@
 //! Rows of results and their derivatives along tangents.
 //!
-//! A tangent is followed on the mechanisms around: each is moved along it, closed, and evaluated. Any smooth way with the right tangent gives
-//! the right derivative, so that nothing has to be known of what the columns are.
+//! Each perturbed mechanism is moved along the tangent, closed, and evaluated. Any smooth curve with the right tangent gives the right
+//! derivative, so that columns of any kind are covered.
 
 use super::Parameters;
 use super::around::{Around, SHARES};
@@ -15,9 +15,9 @@ use fourbar::trajectory::{Column, Recorder, Trajectory, WantedColumns, columns};
 use fourbar::{Diagnostic, Error, Evaluation, Model};
 use nalgebra::DVector;
 
-/// Largest motion along a tangent, as a share of the size of the mechanism, for which mechanisms are as far apart as they can be.
+/// Largest motion along a tangent, as a share of the size of the mechanism, for the widest parameter step.
 const FAR: f64 = 0.02;
-/// Corrections of velocities, at most.
+/// Maximum number of corrections of velocities.
 const CORRECTIONS: usize = 20;
 
 /// A row of a result at a state, and its derivatives.
@@ -26,7 +26,7 @@ pub(super) struct Row<'m> {
     parameters: &'m Parameters<'m>,
     which: &'m [usize],
     around: &'m [Around],
-    /// Mechanisms nearer by, where tangents are large.
+    /// Perturbed mechanisms with smaller steps, for large tangents.
     nearer: Vec<Option<(usize, Around)>>,
     recorder: Recorder,
 }
@@ -37,7 +37,7 @@ impl<'m> Row<'m> {
         Self { model, parameters, which, around, nearer, recorder: Recorder::new(model, WantedColumns::ALL) }
     }
 
-    /// A result with the columns of all rows.
+    /// A result without rows, with all columns.
     pub fn empty(&self) -> Trajectory {
         Trajectory::new(self.columns())
     }
@@ -54,7 +54,7 @@ impl<'m> Row<'m> {
         Ok(out)
     }
 
-    /// Its derivative by a parameter, along a tangent.
+    /// Its derivative with respect to a parameter, along a tangent.
     pub fn slope(&mut self, k: usize, at: &Configuration, spaces: &Spaces, x: &Tangent) -> Result<Vec<f64>, Error> {
         self.come_near(k, x)?;
         let around = match &self.nearer[k] {
@@ -66,7 +66,7 @@ impl<'m> Row<'m> {
             let state = followed(model, at, spaces, x, change)?;
             let now = Evaluation::new(model, &state)?;
             let mut row = Vec::new();
-            // Signs of quaternions stay those of the row itself.
+            // Signs of quaternions follow those of the unperturbed row.
             self.recorder.clone().row(model, now.instant(), &mut row);
             sum.resize(row.len(), 0.0);
             sum.iter_mut().zip(&row).for_each(|(s, x)| *s += weight * x);
@@ -74,7 +74,7 @@ impl<'m> Row<'m> {
         Ok(sum)
     }
 
-    /// Takes mechanisms that are nearer where those at hand would be moved far along the tangent.
+    /// Builds perturbed mechanisms with smaller steps if the present ones would move far along the tangent.
     fn come_near(&mut self, k: usize, x: &Tangent) -> Result<(), Error> {
         let size = x.q.component_mul(&lengths(self.model)).amax() / self.model.length;
         let wide = self.around[k].h;
@@ -92,7 +92,7 @@ impl<'m> Row<'m> {
     }
 }
 
-/// A state of a mechanism around, along a tangent, with all joints closed and velocities that fit.
+/// A state of a perturbed mechanism along a tangent, with all joints closed and consistent velocities.
 fn followed(model: &Model, at: &Configuration, spaces: &Spaces, x: &Tangent, change: f64) -> Result<Configuration, Error> {
     let mut s = stepped(at, &(&x.q * change));
     let open = || {

@@ -1,4 +1,4 @@
-//! Derivatives beside central differences of the whole computation, as a check.
+//! Checks derivatives against central differences of the whole computation.
 
 use super::by_runs::differences;
 use super::measured::of_measure;
@@ -7,16 +7,16 @@ use super::{Derivative, OfRun, Parameters};
 use fourbar::study::Study;
 use fourbar::{Diagnostic, Error};
 
-/// Step of differences as a share of a parameter, and what they leave as a share of the largest effect.
+/// Step of differences as a share of a parameter, and their error as a share of the largest effect.
 const STEP: f64 = 1e-4;
 const LEFT: f64 = 1e-5;
 
-/// A derivative beside what differences of runs say.
+/// Derivatives beside differences of runs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Against {
     /// The derivative by differences.
     pub by_runs: Vec<f64>,
-    /// What the differences may be off by: their change with the size of the step, and what runs to a tolerance leave.
+    /// Errors of the differences: their change with the step size, and the integration error of runs.
     pub errors: Vec<f64>,
     /// The largest difference, as a share of the largest derivative.
     pub worst: f64,
@@ -42,7 +42,7 @@ pub fn compared(
     Ok(found.iter().zip(others).map(|(d, other)| Against::new(d, other.slopes, other.errors, &sizes)).collect())
 }
 
-/// Compares derivatives with central differences of what is computed anew for other values of the parameters, such as a rest.
+/// Compares derivatives with central differences of a quantity recomputed for other parameter values, such as an equilibrium.
 pub fn compared_at(
     parameters: &Parameters<'_>,
     which: &[usize],
@@ -67,16 +67,16 @@ impl Against {
         let largest = found.slopes.iter().zip(sizes).fold(f64::MIN_POSITIVE, |s, (x, p)| s.max((x * p).abs()));
         let all = found.slopes.iter().zip(&by_runs).zip(sizes);
         let gap = all.fold(0.0_f64, |s, ((a, b), p)| s.max(((a - b) * p).abs()));
-        // A change of the step by a factor of two shows curvature, but chance may hide what a run leaves.
+        // Two step sizes show truncation errors, but may agree by chance in spite of integration errors.
         let effect = by_runs.iter().zip(sizes).fold(largest.max(found.value.abs()), |s, (x, p)| s.max((x * p).abs()));
         let errors = errors.iter().zip(sizes).map(|(e, p)| 3.0 * e + LEFT * effect / p).collect();
         Self { by_runs, errors, worst: gap / largest }
     }
 
-    /// Parameters, by place, whose derivatives differ by more than the errors of both.
+    /// Indices of parameters whose derivatives differ by more than the errors of both.
     pub fn disagree(&self, found: &Derivative) -> Vec<usize> {
         let apart = |k: usize| (found.slopes[k] - self.by_runs[k]).abs() - found.errors[k] - self.errors[k];
-        // What is no number agrees with nothing.
+        // NaN agrees with nothing.
         (0..found.slopes.len()).filter(|&k| apart(k).is_nan() || apart(k) > 0.0).collect()
     }
 }

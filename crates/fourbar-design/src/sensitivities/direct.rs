@@ -1,10 +1,10 @@
-//! How the equations of motion follow a parameter at fixed states: what is other in the mechanisms around it, and nothing else.
+//! Derivatives of the equations of motion with respect to a parameter at fixed states, evaluating only what the parameter changes.
 //!
 //! ```text
 //! r = M a + h - f + G^T lambda        s = G a - gamma
 //! ```
-//! Most parameters change a body or two, the joints at it, a spring. Masses and inertias enter linearly, so that their derivatives are found
-//! once; constraints and forces that are others are evaluated in each mechanism around, all the rest never.
+//! Most parameters change a body or two, the joints at it, or a spring. Masses and inertias enter linearly, so that their derivatives are
+//! formed once; only constraints and forces that differ are evaluated in each perturbed mechanism.
 
 use super::trees::changed_forces;
 use fourbar::Model;
@@ -16,9 +16,9 @@ use fourbar::random::Random;
 use fourbar::state::{Configuration, Pose, Twist, Wrench};
 use nalgebra::{Matrix3, Vector3};
 
-/// A mechanism around, ready to be compared at fixed states.
+/// A perturbed mechanism, prepared for comparison at fixed states.
 pub(super) struct Neighbour {
-    /// By how much the parameter is another.
+    /// Change of the parameter.
     pub change: f64,
     /// Its weight in derivatives.
     pub weight: f64,
@@ -28,8 +28,7 @@ pub(super) struct Neighbour {
 }
 
 impl Neighbour {
-    /// Its rows are measured with the characteristic length of the mechanism itself: what they say is the same, and multipliers keep their
-    /// meaning from one mechanism to the next.
+    /// Scales its rows with the characteristic length of the unperturbed mechanism, so that rows and multipliers are comparable.
     pub fn new(change: f64, weight: f64, around: &Model, model: &Model) -> Self {
         let mut own = around.clone();
         own.length = model.length;
@@ -43,14 +42,14 @@ pub(super) fn rows_of(model: &Model) -> ConstraintSet {
     ConstraintSet::new(model.all_constraints(), |_| false)
 }
 
-/// States of a run and near it at which what differs shows.
+/// States near the start of a run at which differences of constraints show.
 pub(super) struct Shown {
     list: Vec<(Configuration, Vec<f64>)>,
     start: Configuration,
     t_end: f64,
 }
 
-/// Numbers by which a constraint shows at a state.
+/// Residual, `gamma` and Jacobian of the constraints at a state, for comparison.
 fn look(set: &ConstraintSet, at: &Configuration) -> Vec<f64> {
     let (rows, values) = (set.rows(), set.values);
     let mut out = vec![0.0; 2 * rows + values];
@@ -78,7 +77,7 @@ impl Shown {
         Self { list, start: start.clone(), t_end }
     }
 
-    /// Constraints that are others in a mechanism around; those that move with time count always. `None` where its rows are others.
+    /// Marks constraints that differ in a perturbed mechanism; time-dependent ones are always marked. `None` if the row structure differs.
     fn changed(&self, set: &ConstraintSet, other: &ConstraintSet, out: &mut [bool]) -> Option<()> {
         if set.row_start != other.row_start || set.values != other.values {
             return None;
@@ -106,16 +105,16 @@ pub(super) struct Moving<'a> {
     pub lambda: &'a [f64],
 }
 
-/// The derivative of the equations of motion by one parameter.
+/// The derivative of the equations of motion with respect to one parameter.
 pub(super) struct Direct {
     gravity: Vector3<f64>,
-    /// Bodies that are others, with the derivatives of mass and inertia.
+    /// Bodies that differ, with the derivatives of mass and inertia.
     bodies: Vec<(usize, f64, Matrix3<f64>)>,
-    /// Constraints that are others: their first row among all, and as far as they reach.
+    /// Constraints that differ: range of their rows among all.
     places: Vec<(usize, usize)>,
-    /// These constraints in each mechanism around, with its weight.
+    /// These constraints in each perturbed mechanism, with its weight.
     sets: Vec<(f64, ConstraintSet)>,
-    /// Forces that are others, and the mechanisms that they belong to.
+    /// Forces that differ, and the mechanisms that they belong to.
     forces: Vec<usize>,
     models: Vec<(f64, Model)>,
     G: Vec<f64>,
@@ -124,11 +123,11 @@ pub(super) struct Direct {
 }
 
 impl Direct {
-    /// From mechanisms around. `None` where their rows are others.
+    /// Set up from perturbed mechanisms; `None` if their row structure differs.
     pub fn new(model: &Model, set: &ConstraintSet, around: &[Neighbour], shown: &Shown) -> Option<Self> {
         let mut gravity = Vector3::zeros();
         let mut bodies = Vec::new();
-        // Differences: what stays the same to the bit has no derivative.
+        // Differences to the unchanged value: identical values give exactly zero.
         for n in around {
             gravity += (n.model.gravity - model.gravity) * n.weight;
         }
@@ -159,7 +158,7 @@ impl Direct {
         Some(Self { gravity, bodies, places, sets, forces, models, G: vec![0.0; values], y: vec![0.0; rows], z: vec![0.0; rows] })
     }
 
-    /// The rows that hold at a time, where an element has two that say the same.
+    /// Selects the rows that are active at a time, for elements with two equivalent sets of rows.
     pub fn choose(&mut self, t: f64) {
         self.sets.iter_mut().for_each(|(_, s)| {
             s.choose(t);
@@ -206,7 +205,7 @@ impl Direct {
     }
 }
 
-/// Adds numbers of some rows to their places among all.
+/// Adds values of some rows to their positions among all rows.
 fn scatter(places: &[(usize, usize)], weight: f64, from: &[f64], to: &mut [f64]) {
     let mut k = 0;
     for &(first, last) in places {
@@ -215,7 +214,7 @@ fn scatter(places: &[(usize, usize)], weight: f64, from: &[f64], to: &mut [f64])
     }
 }
 
-/// Takes numbers of some rows from their places among all.
+/// Reads values of some rows from their positions among all rows.
 fn gather(places: &[(usize, usize)], from: &[f64], to: &mut [f64]) {
     let mut k = 0;
     for &(first, last) in places {
@@ -256,7 +255,7 @@ impl Residual {
     }
 }
 
-/// Poses moved by a multiple of an increment, ground first; the increment has six numbers a moving body.
+/// Poses moved by a multiple of an increment, ground first; the increment has six numbers for each moving body.
 pub(super) fn moved(q: &[Pose], by: &[f64], factor: f64, out: &mut [Pose]) {
     for (b, d) in by.chunks_exact(6).enumerate() {
         let d = Twist { v: Vector3::new(d[0], d[1], d[2]) * factor, w: Vector3::new(d[3], d[4], d[5]) * factor };

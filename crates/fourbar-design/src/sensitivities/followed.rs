@@ -1,5 +1,5 @@
-//! Motions that are followed with their derivatives: driven ones, which are solved for at every output time, and those of trees and of
-//! mechanisms with loops, along the steps of the motion itself.
+//! Motions with derivatives along the way: driven ones, solved at every output time, and those of trees and of mechanisms with loops, along
+//! the steps of the motion itself.
 
 use super::Parameters;
 use super::around::{Around, around};
@@ -16,10 +16,10 @@ use fourbar::{Diagnostic, Error, Model, Simulation};
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Difference of two motions at the end, in characteristic lengths, up to which they are the same.
+/// Difference of two motions at the end, in characteristic lengths, below which they are the same.
 const SAME: f64 = 1e-5;
 
-/// Derivatives of a driven mechanism, solved for at every output time.
+/// Derivatives of a driven mechanism, solved at every output time.
 pub(super) fn driven(parameters: &Parameters<'_>, study: &Study, which: &[usize], needed: &Asked<'_>) -> Result<OfRun, Error> {
     let clock = Instant::now();
     let model = Arc::new(parameters.model()?);
@@ -54,7 +54,7 @@ pub(super) fn driven(parameters: &Parameters<'_>, study: &Study, which: &[usize]
     })
 }
 
-/// Where the engine takes a mechanism to, at the output times.
+/// States of the engine's own run at the output times.
 pub(super) fn of_engine(model: &Arc<Model>, study: &Study) -> Result<Vec<Configuration>, Error> {
     let mut simulation = Simulation::new(model, study)?;
     simulation.run_ahead(study.t_end);
@@ -66,12 +66,12 @@ pub(super) fn of_engine(model: &Arc<Model>, study: &Study) -> Result<Vec<Configu
     Ok(states)
 }
 
-/// Whether two states are the same but for errors of integration.
+/// Whether two states are the same up to integration errors.
 pub(super) fn same(model: &Model, a: &Configuration, b: &Configuration) -> bool {
     Manifold::between(a, b).component_mul(&lengths(model)).amax() <= SAME * model.length
 }
 
-/// Derivatives along the motion of a tree; `None` where the mechanism is none, or the engine says that it moves otherwise.
+/// Derivatives along the motion of a tree; `None` if the mechanism is not a tree, or the engine computes a different motion.
 pub(super) fn along_tree(parameters: &Parameters<'_>, study: &Study, which: &[usize], needed: &Asked<'_>) -> Result<Option<OfRun>, Error> {
     let clock = Instant::now();
     let model = Arc::new(parameters.model()?);
@@ -91,7 +91,7 @@ pub(super) fn along_tree(parameters: &Parameters<'_>, study: &Study, which: &[us
     followed.run(Method::Jets, clock, plain).map(Some)
 }
 
-/// Derivatives along the motion of a mechanism with loops; `None` where natural coordinates do not take it the way the engine does.
+/// Derivatives along the motion of a mechanism with loops; `None` if the motion in natural coordinates differs from that of the engine.
 pub(super) fn along_loops(parameters: &Parameters<'_>, study: &Study, which: &[usize], needed: &Asked<'_>) -> Result<Option<OfRun>, Error> {
     let clock = Instant::now();
     let model = Arc::new(parameters.model()?);
@@ -107,7 +107,7 @@ pub(super) fn along_loops(parameters: &Parameters<'_>, study: &Study, which: &[u
         if !same(&model, &state, &sample.state) {
             return Ok(None);
         }
-        // Angles that are counted, and work done, are those of the engine.
+        // Counted angles and work are those of the engine.
         sample.state = state;
     }
     let around = around(parameters, &smooth, which)?;
@@ -115,7 +115,7 @@ pub(super) fn along_loops(parameters: &Parameters<'_>, study: &Study, which: &[u
     followed.run(Method::Series, clock, plain).map(Some)
 }
 
-/// A motion that was followed with its derivatives.
+/// A motion with its derivatives.
 struct Followed<'a> {
     parameters: &'a Parameters<'a>,
     which: &'a [usize],
@@ -151,7 +151,7 @@ impl Followed<'_> {
     }
 }
 
-/// How deviations grow, and from when on that says nothing about changes of practical size.
+/// Growth of deviations, and the time from which derivatives do not predict the effect of changes of practical size.
 #[derive(Default)]
 pub(super) struct Growth {
     begun: Option<f64>,

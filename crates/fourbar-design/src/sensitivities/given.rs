@@ -1,4 +1,4 @@
-//! How forces on a tree follow the bodies they look at, to be gone back.
+//! Derivatives of the forces on a tree with respect to the bodies they depend on, for the backward pass.
 
 use super::around::Around;
 use super::lanes::Room;
@@ -11,11 +11,11 @@ use fourbar::force::eval::{Given, States, VelocityOf};
 use nalgebra::{Matrix3, Vector3};
 use std::sync::Arc;
 
-/// Directions that are looked into at once: shift, turn, velocity and angular velocity of one body, or values and rates of six angles.
+/// Directions evaluated at once: displacement, rotation, velocity and angular velocity of one body, or values and rates of six angles.
 pub(super) const LOOKS: usize = 12;
 pub(super) type Look = Jet<LOOKS>;
 
-/// What is varied.
+/// The quantity that is varied.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Of {
     /// A body.
@@ -24,14 +24,14 @@ pub(super) enum Of {
     Angle(usize),
 }
 
-/// The same in terms of the tree: the node of a body with its axes, or a column.
+/// The same for the tree: the node of a body with its axes, or a column.
 #[derive(Clone, Copy)]
 enum By {
     Node(usize, [f64; 9]),
     Column(usize),
 }
 
-/// A force on a node as something varies: slopes of the force and of its moment about the origin.
+/// A force on a node: derivatives of the force and of its moment about the origin with respect to a body or an angle.
 struct Push {
     node: usize,
     by: By,
@@ -39,17 +39,17 @@ struct Push {
     N: [[f64; LOOKS]; 3],
 }
 
-/// The forces at one evaluation.
+/// Derivatives of all forces at one evaluation.
 #[derive(Default)]
 pub(super) struct Pushes {
     list: Vec<Push>,
     /// Forces and moments, by node.
     acting: Vec<(usize, V<f64>, V<f64>)>,
-    /// Derivatives by parameters: parameter, node, force and moment.
+    /// Derivatives with respect to parameters: parameter, node, force and moment.
     data: Vec<(usize, usize, V<f64>, V<f64>)>,
 }
 
-/// A parameter that changes forces: its number, the mechanisms around with a factor of their weights, and which forces.
+/// A parameter that changes forces: its index, the perturbed mechanisms with a factor for their weights, and the forces.
 pub(super) struct Changed {
     pub parameter: usize,
     pub around: Arc<Around>,
@@ -57,12 +57,12 @@ pub(super) struct Changed {
     pub forces: Vec<usize>,
 }
 
-/// What is the same for all evaluations.
+/// Data common to all evaluations.
 pub(super) struct Work<'a> {
     model: &'a Model,
     tree: &'a Tree,
     room: Room,
-    /// Bodies and counted angles that each force looks at.
+    /// Bodies and counted angles that each force depends on.
     looks: Vec<(Vec<usize>, Vec<usize>)>,
     /// Parameters that change forces.
     changed: Vec<Changed>,
@@ -72,7 +72,7 @@ impl<'a> Work<'a> {
     pub fn new(tree: &'a Tree, model: &'a Model, changed: Vec<Changed>) -> Self {
         let looks = model.forces.iter().map(|(_, f)| {
             let bodies = f.bodies(model);
-            // Angles of joints between these bodies: what a force reads of others it does not find.
+            // Angles of joints between these bodies; a force does not depend on others.
             let own = |j: &&fourbar::model::Joint| j.bodies.iter().all(|b| b.index() == 0 || bodies.contains(&b.index()));
             let angles = model.joints.iter().filter(own).filter_map(|j| j.memory).collect();
             (bodies, angles)
@@ -81,11 +81,11 @@ impl<'a> Work<'a> {
     }
 }
 
-/// A plain state of which one body or one angle is varied.
+/// A plain state in which one body or one angle is varied.
 pub(super) struct Varied<'a> {
     pub plain: Given<'a>,
     pub of: Of,
-    /// Angular velocity of the body in the world.
+    /// Angular velocity of the body in world axes.
     pub w: Vector3<f64>,
 }
 
@@ -93,7 +93,7 @@ fn lifted(x: &Vector3<f64>) -> Vector3<Look> {
     x.map(|x| Jet { x, d: [0.0; LOOKS] })
 }
 
-/// A vector that moves in three of the directions.
+/// A vector that varies in three of the directions.
 fn moving(x: &Vector3<f64>, from: usize) -> Vector3<Look> {
     let mut out = lifted(x);
     (0..3).for_each(|i| out[i].d[from + i] = 1.0);
@@ -145,7 +145,7 @@ fn three(x: &Vector3<f64>) -> V<f64> {
 }
 
 impl Pushes {
-    /// Notes the forces where a kernel is placed, and how they vary.
+    /// Evaluates the forces and their derivatives at the state of a swept kernel.
     pub fn note(&mut self, values: &Values<'_>, t: f64, q: &[f64], u: &[f64], work: &mut Work<'_>) {
         let Work { model, tree, room, looks, changed } = work;
         if model.forces.is_empty() {
@@ -195,7 +195,7 @@ impl Pushes {
         }
     }
 
-    /// Goes back from what the wrenches of nodes matter to.
+    /// Backward pass from the covectors of the wrenches of nodes.
     pub fn back(
         &self,
         linear: &Linear,

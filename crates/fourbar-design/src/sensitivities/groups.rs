@@ -1,5 +1,4 @@
-//! Many parameters: which numbers of a mechanism each of them changes, and mechanisms around in which several that change others are varied
-//! at once.
+//! Many parameters: finds which data of a mechanism each of them changes, and varies several that change different data at once.
 
 use super::Parameters;
 use super::around::{Around, PLACES, SHARES};
@@ -12,30 +11,30 @@ use fourbar::Model;
 use fourbar::state::Configuration;
 use std::sync::Arc;
 
-/// Gaps of a start as it is drawn, in lengths and their rates, up to which it is closed.
+/// Gaps of a drawn start, in lengths and their rates, below which it counts as closed.
 const CLOSED: f64 = 1e-13;
 
-/// What one parameter does.
+/// Effects of one parameter.
 pub(super) struct Follows {
-    /// Derivatives of the numbers of the mechanism, those that are zero left out.
+    /// Non-zero derivatives of the data of the mechanism.
     pub slopes: Vec<(usize, f64)>,
-    /// Derivatives of the measures at the same states.
+    /// Derivatives of the measures at fixed states.
     pub seen: Vec<f64>,
 }
 
-/// What a mechanism around looks like to the measures: whether their columns differ at the same states, and their derivatives.
+/// Effect of a perturbed mechanism on the measures: whether their columns differ at the same states, and their derivatives.
 pub(super) trait Sight {
     fn differs(&self, model: &Model) -> bool;
-    /// For mechanisms around with a step of one.
+    /// For perturbed mechanisms with unit steps.
     fn derivatives(&self, around: &Around) -> Vec<f64>;
     /// Number of measures.
     fn count(&self) -> usize;
 }
 
-/// A mechanism as a list of numbers that its equations and its start are made of.
+/// A mechanism as the list of numbers in its equations and its start.
 pub(super) trait Listed {
     fn own(&self) -> &[f64];
-    /// Those of a mechanism around; `None` where it is of another form.
+    /// The list for a perturbed mechanism; `None` if it has a different form.
     fn of(&self, model: &Model) -> Option<Vec<f64>>;
 }
 
@@ -43,7 +42,7 @@ pub(super) trait Listed {
 pub(super) struct OfTree<'a> {
     way: &'a Way<'a>,
     begin: &'a Begin<'a>,
-    /// Whether nothing is required of the start but what is drawn, and that is closed.
+    /// Whether the start is as drawn, without further conditions, and closed.
     drawn: bool,
     own: Vec<f64>,
 }
@@ -55,7 +54,7 @@ impl<'a> OfTree<'a> {
         Self { way, begin, drawn, own: tree.numbers.iter().chain(&tree.start).copied().collect() }
     }
 
-    /// The tree of a mechanism around at its start: as it is drawn where that is closed, which is quick to see.
+    /// The tree of a perturbed mechanism at its start: as drawn if that is closed, which is cheap to test.
     fn tree(&self, model: &Model) -> Option<Tree> {
         if self.drawn
             && let start = Configuration::start(model)
@@ -79,7 +78,7 @@ impl Listed for OfTree<'_> {
     }
 }
 
-/// The mechanism, where its run begins and ends, and whether its state holds counted angles as coordinates.
+/// The mechanism, the start and end of its run, and whether counted angles are coordinates of its state.
 pub(super) struct Setting<'a> {
     pub model: &'a Model,
     pub start: &'a Configuration,
@@ -93,25 +92,25 @@ impl Setting<'_> {
     }
 }
 
-/// Derivatives of all numbers of a mechanism; `None` where mechanisms around are of another form.
+/// Derivatives of all data of a mechanism; `None` if perturbed mechanisms have a different form.
 fn slopes(listed: &dyn Listed, around: &Around) -> Option<Vec<f64>> {
     let own = listed.own();
     let mut out = vec![0.0; own.len()];
     for (_, weight, m) in around.each() {
         let other = listed.of(m)?;
-        // Differences: what stays the same to the bit has no derivative.
+        // Differences to the unchanged value: identical values give exactly zero.
         out.iter_mut().zip(other.iter().zip(own)).for_each(|(s, (x, o))| *s += weight * (x - o));
     }
     Some(out)
 }
 
-/// Places that a parameter changes: numbers of the mechanism, then forces, then what is seen.
+/// Indices that a parameter changes: data of the mechanism, then forces, then one for the measured columns.
 type Touched = Vec<usize>;
 
-/// How a mechanism follows parameters, and those that change forces.
+/// Effects of all parameters, and those that change forces.
 type Followed = (Vec<Follows>, Vec<Changed>);
 
-/// How a mechanism follows parameters; `None` where mechanisms around are of another form.
+/// Derivatives of a mechanism with respect to parameters; `None` if perturbed mechanisms have a different form.
 pub(super) fn follow(
     listed: &dyn Listed,
     setting: &Setting<'_>,
@@ -130,8 +129,8 @@ pub(super) fn follow(
         list.extend(sight.differs(m).then_some(seen));
         Some(list)
     };
-    // Groups of parameters that change different things. What is computed from a parameter changes nothing that the parameter leaves alone, so
-    // that the two are never in one group.
+    // Groups of parameters that change different data. A computed parameter changes only data that its source parameters change too, so
+    // that they are never in one group.
     let mut groups: Vec<(Vec<usize>, Vec<bool>)> = Vec::new();
     let mut alone = Vec::new();
     let mut places = Vec::new();
@@ -185,7 +184,7 @@ pub(super) fn follow(
             }
         }
     }
-    // What cannot be varied that far, or not together with others.
+    // Parameters that cannot be varied that far, or not together with others.
     for i in alone {
         let around = parameters.around(which[i], model)?;
         let Some(all) = slopes(listed, &around) else { return Ok(None) };
@@ -193,7 +192,7 @@ pub(super) fn follow(
         own.slopes = all.into_iter().enumerate().filter(|(_, x)| *x != 0.0).collect();
         let list: Vec<&Model> = around.models.iter().collect();
         let forces = setting.changed_forces(&list);
-        // Its step is in its weights already.
+        // The step is already in the weights.
         own.seen = if list.iter().any(|m| sight.differs(m)) { sight.derivatives(&around) } else { vec![0.0; sight.count()] };
         if !forces.is_empty() {
             changed.push(Changed { parameter: i, around: Arc::new(around), per: 1.0, forces });

@@ -1,4 +1,4 @@
-//! Rates of a tree with several tangents beside them.
+//! Rates of a tree together with several tangents.
 
 use super::around::Around;
 use crate::tree::kernel::cross;
@@ -10,32 +10,32 @@ use fourbar::force::eval::{Given, Plain, States, VelocityOf};
 use fourbar::state::{Pose, Twist};
 use nalgebra::{Matrix3, Vector3};
 
-/// Forces of mechanisms around whose data are others: slot of the tangent, mechanisms, forces.
+/// Forces whose data differ in perturbed mechanisms: index of the tangent, mechanisms, forces.
 pub(super) type Data<'a> = (usize, &'a Around, &'a [usize]);
 
-/// A tree with tangents: what [`crate::tree::Moved`] moves.
+/// A tree with tangents, to be integrated by [`crate::tree::Moved`].
 pub(super) struct Tangents<'a, const N: usize> {
     pub values: Values<'a>,
     linear: Linear,
     changes: Changes<N>,
     work: Vec<Going<N>>,
-    /// Where nodes go, in the world and as they see it. Written by `displace`.
+    /// Displacements of nodes, as seen in the world and from the node. Written by `displace`.
     out: Vec<Displaced<N>>,
     seen: Vec<Displaced<N>>,
     q: Vec<f64>,
     u: Vec<f64>,
     du: Vec<f64>,
-    /// Bodies that forces look at, and their states. Written by `look`.
+    /// Bodies that forces depend on, and their states. Written by `look`.
     bodies: Vec<usize>,
     states: Vec<State<N>>,
     data: Vec<Data<'a>>,
     plain: Room,
-    /// How forces on nodes change. Written by `load`.
+    /// Changes of forces on nodes. Written by `load`.
     pushed: Vec<(usize, Lanes<N>, Lanes<N>)>,
     loads: Vec<(usize, Vector3<Jet<N>>, Vector3<Jet<N>>)>,
 }
 
-/// Room for a state in plain numbers.
+/// Workspace for a state in plain numbers.
 pub(super) struct Room {
     pub poses: Vec<Pose>,
     pub velocities: Vec<Twist>,
@@ -49,7 +49,7 @@ impl Room {
         Self { poses: vec![still; n], velocities: vec![Twist::zero(); n], counted: vec![(0.0, 0.0); tree.counted.len()] }
     }
 
-    /// The state where a kernel is placed.
+    /// The state at which a kernel was swept.
     pub fn fill(&mut self, values: &Values<'_>, t: f64, q: &[f64], u: &[f64]) {
         let seen = values.seen(t, q, u);
         for b in 1..self.poses.len() {
@@ -60,7 +60,7 @@ impl Room {
         self.counted.iter_mut().zip(&values.tree.counted).for_each(|(a, c)| *a = (q[*c], u[*c]));
     }
 
-    /// As forces read it.
+    /// The state as read by forces.
     pub fn given(&self, t: f64) -> Given<'_> {
         let plain = Plain { t, q: &self.poses, v: &self.velocities, turns: &[], loads: &[], z: &[] };
         Given { plain, load: Some(0.0), counted: Some(&self.counted) }
@@ -69,7 +69,7 @@ impl Room {
 
 type State<const N: usize> = (PoseOf<Jet<N>>, VelocityOf<Jet<N>>);
 
-/// What forces read, with derivatives.
+/// The state as read by forces, with derivatives.
 struct Varied<'a, const N: usize> {
     t: f64,
     tree: &'a Tree,
@@ -119,7 +119,7 @@ fn lifted<const N: usize>(x: &[f64; 3]) -> Vector3<Jet<N>> {
 }
 
 impl<'a, const N: usize> Tangents<'a, N> {
-    /// A tree with changes of its numbers along the tangents.
+    /// A tree with changes of its data along the tangents.
     pub fn new(tree: &'a Tree, model: &'a Model, changes: Changes<N>, data: Vec<Data<'a>>) -> Self {
         let n = tree.nodes.len();
         let mut bodies: Vec<usize> = model.forces.iter().flat_map(|(_, f)| f.bodies(model)).collect();
@@ -145,7 +145,7 @@ impl<'a, const N: usize> Tangents<'a, N> {
         }
     }
 
-    /// Places all nodes at a state, with where they go along the tangents.
+    /// Sweeps all nodes at a state and computes their displacements along the tangents.
     pub fn place(&mut self, q: &[Jet<N>], u: &[Jet<N>]) {
         self.q.iter_mut().zip(q).for_each(|(a, b)| *a = b.x);
         self.u.iter_mut().zip(u).for_each(|(a, b)| *a = b.x);
@@ -158,12 +158,12 @@ impl<'a, const N: usize> Tangents<'a, N> {
         self.linear.displace(&|c| (q[c].d, u[c].d), &self.changes, &mut self.out, &mut self.seen);
     }
 
-    /// Pose and velocity of a body with their derivatives, where nodes are placed.
+    /// Pose and velocity of a body with their derivatives, after `place`.
     pub fn state(&self, b: usize) -> State<N> {
         let k = self.values.tree.of_body[b];
         let (at, d) = (&self.values.kernel.at[k], &self.out[k]);
         let c = jets(&at.c, &d.c);
-        // The turning of the body: that of its node, and that of its axes against it.
+        // Rotation of the body: that of its node, and that of its axes relative to the node.
         let A = self.values.kernel.axes(k);
         let turn = jets(&[0.0; 3], &d.a);
         let columns: [Vector3<Jet<N>>; 3] = std::array::from_fn(|j| {
@@ -179,7 +179,7 @@ impl<'a, const N: usize> Tangents<'a, N> {
         (PoseOf { r: c, A: axes }, VelocityOf { v: v + w.cross(&c), w: axes.tr_mul(&w) })
     }
 
-    /// Loads the nodes with the forces at a state, and notes how they change.
+    /// Applies the forces at a state to the nodes and computes their changes.
     fn load(&mut self, t: f64, q: &[Jet<N>], u: &[Jet<N>]) {
         self.displace(q, u);
         for i in 0..self.bodies.len() {
@@ -201,7 +201,7 @@ impl<'a, const N: usize> Tangents<'a, N> {
             let (k, d) = (*k, &out[*k]);
             let c = jets(&values.kernel.at[k].c, &d.c);
             let moment = torque + c.cross(F);
-            // As the node sees it.
+            // As seen from the node.
             let (turn, shift) = (jets(&[0.0; 3], &d.a), jets(&[0.0; 3], &d.l));
             let (force, moment) = (F - turn.cross(F), moment - turn.cross(&moment) - shift.cross(F));
             let slopes = |x: &Vector3<Jet<N>>| -> Lanes<N> { [x[0].d, x[1].d, x[2].d] };

@@ -1,4 +1,4 @@
-//! What the columns that measures read depend on: poses and velocities of bodies, and parameters at the same states.
+//! Dependence of the columns that measures read on poses and velocities of bodies, and on parameters at fixed states.
 
 use super::around::{Around, PLACES};
 use super::groups::Sight;
@@ -9,7 +9,7 @@ use fourbar::{Diagnostic, Error, Model};
 use fourbar_math::so3;
 use nalgebra::Vector3;
 
-/// Rows of a result of which only poses and velocities are known.
+/// Result rows for which only poses and velocities are known.
 #[derive(Clone)]
 pub(super) struct Rows(Recorder);
 
@@ -20,7 +20,7 @@ impl Rows {
         Self(recorder)
     }
 
-    /// What follows from poses and velocities; the rest are not numbers.
+    /// The columns that follow from poses and velocities; the rest are NaN.
     pub fn row(&mut self, model: &Model, at: &Configuration) -> Vec<f64> {
         let none = Vector3::repeat(f64::NAN);
         let mut now = Instant::new(model, at);
@@ -35,20 +35,20 @@ impl Rows {
     }
 }
 
-/// Step of looks around a state, as a share of a length or an angle.
+/// Step of differences around a state, as a share of a length or an angle.
 const SHARE: f64 = 2e-3;
 
-/// What the columns that measures read matter to them, and what they depend on.
+/// Gradients of measures with respect to columns, and the dependence of these columns on the state.
 pub(super) struct Looks<'a> {
     model: &'a Model,
     /// States at the output times, with the signs of quaternions there.
     states: &'a [(Configuration, Rows)],
     /// By measure: row, column, weight.
     weights: Vec<Vec<(usize, usize, f64)>>,
-    /// Columns that are read and bodies they depend on, by measure.
+    /// Columns that each measure reads, and the bodies they depend on.
     read: Vec<Vec<usize>>,
     bodies: Vec<Vec<usize>>,
-    /// States at which dependence shows, with their rows.
+    /// States at which dependence is tested, with their rows.
     shown: Vec<(Configuration, Vec<f64>)>,
 }
 
@@ -82,34 +82,34 @@ impl<'a> Looks<'a> {
         looks
     }
 
-    /// Whether the columns of each measure are others for a mechanism and states like those that are shown.
+    /// Whether the columns of each measure change for another mechanism or for modified test states.
     fn changed(&self, model: &Model, state: &dyn Fn(&Configuration) -> Configuration) -> Vec<bool> {
         let mut seen = vec![false; self.read.len()];
         let Some((_, rows)) = self.states.first() else { return seen };
         for (s, own) in &self.shown {
             let row = rows.clone().row(model, &state(s));
-            // The sign of a quaternion says nothing.
+            // The sign of a quaternion has no meaning.
             let differs = |c: &usize| row[*c].abs().to_bits() != own[*c].abs().to_bits();
             seen.iter_mut().zip(&self.read).for_each(|(x, read)| *x |= read.iter().any(differs));
         }
         seen
     }
 
-    /// What of a row a measure reads.
+    /// The entries of a row that a measure reads.
     fn of_row(&self, measure: usize, row: usize) -> &[(usize, usize, f64)] {
         let list = &self.weights[measure];
         let first = list.partition_point(|x| x.0 < row);
         &list[first..first + list[first..].partition_point(|x| x.0 == row)]
     }
 
-    /// The sum that a measure reads of a row, at a state near that of the row.
+    /// The weighted sum of the entries of a row that a measure reads, at a state near that of the row.
     fn sum(&self, own: &[(usize, usize, f64)], row: usize, model: &Model, at: &Configuration) -> f64 {
         let values = self.states[row].1.clone().row(model, at);
         own.iter().map(|(_, c, weight)| weight * values[*c]).sum()
     }
 
-    /// What the state at an output time matters to a measure: calls `add` with each body that its columns depend on and the derivatives by
-    /// shift, turn, velocity and angular velocity of the body, all in the world.
+    /// Gradient of a measure with respect to the state at an output time: calls `add` with each body that its columns depend on and the
+    /// derivatives with respect to displacement, rotation, velocity and angular velocity of the body, all in world axes.
     pub fn each(&self, measure: usize, row: usize, mut add: impl FnMut(usize, [[f64; 3]; 4])) {
         let own = self.of_row(measure, row);
         if own.is_empty() {
@@ -121,13 +121,13 @@ impl<'a> Looks<'a> {
         }
     }
 
-    /// What to say where a measure has no derivative at an output time.
+    /// Diagnostic for a measure without a derivative at an output time.
     pub fn refusal(&self, row: usize) -> Error {
         let d = Diagnostic::new("S432", "what a measure reads has no derivative at an output time");
         d.time(self.states[row].0.t).help("take another measure, or other output times").into()
     }
 
-    /// Derivatives by shift, turn, velocity and angular velocity of a body, all in the world.
+    /// Derivatives with respect to displacement, rotation, velocity and angular velocity of a body, all in world axes.
     fn by_body(&self, b: usize, state: &Configuration, sum: &mut dyn FnMut(&Configuration) -> f64) -> [[f64; 3]; 4] {
         let L = self.model.length;
         let mut by = [[0.0; 3]; 4];
@@ -182,7 +182,7 @@ impl Sight for Looks<'_> {
     }
 }
 
-/// A state that nothing in particular holds at, near another.
+/// A random state near another.
 fn stirred(model: &Model, at: &Configuration, seed: u64) -> Configuration {
     let mut random = fourbar::random::Random(0x9e37_79b9_7f4a_7c15 ^ seed);
     let mut state = at.clone();

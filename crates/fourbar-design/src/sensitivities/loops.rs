@@ -1,9 +1,9 @@
-//! Derivatives of the motion of a mechanism with loops: in natural coordinates, by the series of the motion and of its derivatives, which
+//! Derivatives of the motion of a mechanism with loops, in natural coordinates: Taylor series of the motion and of its derivatives, which
 //! share their matrices.
 //!
-//! How the numbers in the equations follow the parameters is read off equations that are recorded for values around. Where numbers happen
-//! to be equal, or zero, or one, recorded equations take another form; so nothing is recorded at the values themselves, but on lines
-//! through them along which all parameters change, each at its own pace. What belongs to the values themselves lies in their middle.
+//! The derivatives of the numbers in the equations come from equations recorded for neighbouring parameter values. Where numbers happen to
+//! be equal, zero or one, recorded equations take a different form; so nothing is recorded at the actual values, but on lines through them
+//! along which all parameters change at different rates. Results for the actual values are interpolated at the midpoint of a line.
 
 use super::Parameters;
 use super::state::Tangent;
@@ -18,26 +18,26 @@ use nalgebra::{DVector, Matrix3, Vector3};
 use pulp::{Arch, NullaryFnOnce};
 use std::sync::Arc;
 
-/// Places on a line, in steps, and the weights of the derivative and of the value in the middle, of the fourth order.
+/// Positions on a line, in steps, and the fourth-order weights of the derivative and of the value at the midpoint.
 const PLACES: [f64; COUNT] = [-2.0, -1.0, 1.0, 2.0];
 const SLOPE: [f64; COUNT] = [1.0 / 12.0, -8.0 / 12.0, 8.0 / 12.0, -1.0 / 12.0];
 const MIDDLE: [f64; COUNT] = [-1.0 / 6.0, 4.0 / 6.0, 4.0 / 6.0, -1.0 / 6.0];
 const COUNT: usize = 4;
-/// Steps along a line as a share of each parameter.
+/// Step along a line as a share of each parameter.
 const SHARE: f64 = 5e-4;
-/// Series that need more steps than this are no way to a derivative: the next way is taken.
+/// Maximum number of series steps; beyond it the next method is used.
 const MOST_STEPS: usize = 5_000;
 
-/// A mechanism at one place of a line.
+/// A mechanism at one position of a line.
 struct Place {
     system: System,
-    /// Operations that poses depend on, and room for their results.
+    /// Operations on which poses depend, and workspace for their results.
     list: Vec<u32>,
     known: Vec<Dual>,
     numbers: Vec<f64>,
 }
 
-/// A pose and a velocity, or how they change.
+/// A pose and a velocity, or their derivatives.
 #[derive(Clone, Copy)]
 struct Moving {
     r: Vector3<f64>,
@@ -63,7 +63,7 @@ impl Place {
     fn new(model: &Model, study: &Study, begin: &Begin<'_>) -> Option<(Self, Problem)> {
         let start = begin(model).ok()?;
         let system = System::new(model, &start, choice(&study.options).ok()?).ok()?;
-        // The rotation of a thin rod about itself is no coordinate; inputs are numbers of their own.
+        // The rotation of a thin rod about itself is not a coordinate; inputs would be additional variables.
         let whole = system.poses.iter().skip(1).all(|p| p.axes == 3);
         if !whole || system.singular_start || !system.carried.is_empty() {
             return None;
@@ -76,7 +76,7 @@ impl Place {
         Some((Self { list, known, numbers: problem.constants(), system }, problem))
     }
 
-    /// Poses and velocities of the moving bodies where the coordinates and their rates are these.
+    /// Poses and velocities of the moving bodies at given coordinates and rates.
     fn bodies(&mut self, t: f64, x: &[Dual]) -> Vec<Moving> {
         self.system.tape.eval(&self.list, Dual { c: [t, 1.0] }, x, &mut self.known);
         let vee = |M: Matrix3<f64>| Vector3::new(M[(2, 1)] - M[(1, 2)], M[(0, 2)] - M[(2, 0)], M[(1, 0)] - M[(0, 1)]) * 0.5;
@@ -92,7 +92,7 @@ impl Place {
     }
 }
 
-/// The places of a line.
+/// The mechanisms at the positions of a line.
 struct Line {
     places: Vec<Place>,
 }
@@ -104,21 +104,21 @@ impl Line {
     }
 }
 
-/// The number in the middle of a line. Numbers that are all the same are it to the bit.
+/// The value at the midpoint of a line; exact to the bit if all values are equal.
 fn middle(x: [f64; COUNT]) -> f64 {
     x[0] + MIDDLE.iter().zip(x).map(|(w, y)| w * (y - x[0])).sum::<f64>()
 }
 
-/// How much more a number changes along one line than along another. Where both have the same numbers, that is nothing.
+/// Difference of the derivatives along two lines; exactly zero if both have the same values.
 fn more(x: [f64; COUNT], y: [f64; COUNT]) -> f64 {
     SLOPE.iter().zip(x.iter().zip(y)).map(|(w, (x, y))| w * (x - y)).sum()
 }
 
-/// The lines of a mechanism: one along which all parameters change, and for each parameter one along which it changes more.
+/// The lines of a mechanism: one along which all parameters change, and one for each parameter along which it changes faster.
 struct Lines {
     all: Line,
     own: Vec<Line>,
-    /// Steps of the parameters on the first line, and what each own line adds.
+    /// Steps of the parameters on the common line, and the additional step on each parameter's line.
     steps: Vec<f64>,
     added: Vec<f64>,
     problem: Problem,
@@ -127,7 +127,7 @@ struct Lines {
 impl Lines {
     fn new(parameters: &Parameters<'_>, model: &Model, which: &[usize], study: &Study, begin: &Begin<'_>) -> Option<Self> {
         let added: Vec<f64> = which.iter().map(|&k| parameters.step(k, SHARE)).collect();
-        // Paces without a common measure, so that nothing that is equal by chance stays so.
+        // Incommensurable rates, so that values that are equal by chance do not remain equal.
         let steps: Vec<f64> =
             added.iter().enumerate().map(|(i, h)| h * (0.3 + 0.5 * (0.618_033_988_749_895 * (i + 1) as f64).fract())).collect();
         let mut first: Option<(Problem, Vec<bool>)> = None;
@@ -152,16 +152,16 @@ impl Lines {
         Some(Self { problem: like.with_constants(&numbers), all, own, steps, added })
     }
 
-    /// Values and rates of the coordinates at the start of each place of a line.
+    /// Values and rates of the coordinates at the start, for each position of a line.
     fn starts(line: &Line) -> impl Iterator<Item = [[f64; COUNT]; 2]> + '_ {
         let count = line.places[0].system.tape.variables().len();
         (0..count).map(move |j| [0, 1].map(|s| std::array::from_fn(|k| line.places[k].system.tape.variables()[j][s])))
     }
 
-    /// The state at a time from coordinates with their rates, and how it follows each parameter.
+    /// The state at a time from coordinates with their rates, and its derivatives with respect to each parameter.
     fn sample(&mut self, t: f64, x: &[[f64; 2]], d: &[Vec<[f64; 2]>], start: &Configuration) -> Sample {
         let count = self.own.len();
-        // Along the line of all parameters.
+        // Derivatives along the line of all parameters.
         let along: Vec<[f64; 2]> =
             (0..x.len()).map(|j| [0, 1].map(|s| (0..count).map(|i| self.steps[i] * d[i][j][s]).sum::<f64>())).collect();
         let bodies = start.q.len() - 1;
@@ -210,8 +210,8 @@ impl Lines {
     }
 }
 
-/// The motion at the output times with its derivatives; `None` where natural coordinates do not fit, or equations take other forms for other
-/// values of the parameters.
+/// The motion at the output times with its derivatives; `None` if natural coordinates are not applicable, or the equations take a different
+/// form for other values of the parameters.
 pub(super) fn samples(
     parameters: &Parameters<'_>,
     model: &Model,
@@ -220,7 +220,7 @@ pub(super) fn samples(
     study: &Study,
     begin: &Begin<'_>,
 ) -> Option<Vec<Sample>> {
-    // What is computed from others would stay behind if it moved beside them: it moves alone.
+    // A parameter computed from others would not follow them if varied together with them: it is varied separately.
     let (alone, together): (Vec<usize>, Vec<usize>) = (0..which.len()).partition(|&i| parameters.computed[which[i]]);
     let groups = std::iter::once(together).chain(alone.into_iter().map(|i| vec![i])).filter(|g| !g.is_empty());
     let mut out: Option<Vec<Sample>> = None;
@@ -247,7 +247,7 @@ pub(super) fn samples(
     out
 }
 
-/// The derivatives along a step, in registers as wide as the processor has them: the bits are the same in all.
+/// Propagates the derivatives along a step, with the widest vector registers available; results are the same to the bit for all.
 struct Follow<'a, const N: usize>(&'a mut Tangents<N>, &'a Integrator);
 
 impl<const N: usize> NullaryFnOnce for Follow<'_, N> {
@@ -315,7 +315,7 @@ fn along<const N: usize>(mut lines: Lines, model: &Model, start: &Configuration,
     Some(list)
 }
 
-/// A coordinate and its rate at a time of the last step.
+/// A coordinate and its rate at a time in the last step.
 fn value(motion: &Integrator, j: usize, t: f64) -> Option<[f64; 2]> {
     let (series, scale) = motion.coefficients(j).ok()?;
     let tau = (t - motion.interval().0) / scale;

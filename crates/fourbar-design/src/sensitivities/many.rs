@@ -1,4 +1,4 @@
-//! Derivatives of measures by many parameters at once.
+//! Derivatives of measures with respect to many parameters at once.
 
 use super::followed::{of_engine, same};
 use super::own::{Measures, add_own};
@@ -12,36 +12,36 @@ use fourbar::{Diagnostic, Error, Structure};
 use std::sync::Arc;
 use std::time::Instant;
 
-/// From how many parameters on, for each measure, a motion is gone back.
+/// Number of parameters, per measure, above which the adjoint method is used.
 const MANY: usize = 24;
 
-/// Derivatives of measures of a run by many parameters.
+/// Derivatives of measures of a run with respect to many parameters.
 #[derive(Clone, Debug)]
 pub struct OfMany {
-    /// The run: columns that follow from poses and velocities; others are not numbers.
+    /// The run: columns that follow from poses and velocities; others are NaN.
     pub run: Trajectory,
     /// The derivatives, by measure.
     pub derivatives: Vec<Derivative>,
-    /// Seconds that the run alone took, and the run with its derivatives.
+    /// Seconds taken by the run alone, and by the run with its derivatives.
     pub seconds: [f64; 2],
-    /// How they were found.
+    /// Method by which they were computed.
     pub method: Method,
-    /// Bytes of the states that were kept on the way.
+    /// Bytes of the states stored on the way.
     pub kept: usize,
-    /// What the reader should know.
+    /// Warnings.
     pub warnings: Vec<Diagnostic>,
 }
 
-/// Whether so many parameters and measures are many: [`of_many`] is the quicker way.
+/// Whether [`of_many`] is faster for these numbers of parameters and measures.
 pub fn are_many(parameters: usize, measures: usize) -> bool {
     measures > 0 && parameters >= MANY * measures
 }
 
-/// Derivatives of measures of a run by many parameters at once, at a cost that hardly depends on their number: the motion is gone back with
-/// what each state matters to the measures, in joint coordinates for trees of hinges, slides and welds, in absolute coordinates for
-/// mechanisms with loops. `None` where that is not possible: for drives, for constraints other than points and directions (gears, screws,
-/// curves, rolling), for bodies without inertia about an axis, for equations with kinks, for implicit methods, for measures that read more than
-/// poses and velocities, and for extremes that are reached at several instants. [`of_rows`](super::of_rows) knows a way then.
+/// Derivatives of measures of a run with respect to many parameters at once, at a cost that hardly depends on their number: the adjoint of
+/// the motion is integrated backwards, in joint coordinates for trees of revolute, prismatic and fixed joints, in absolute coordinates for
+/// mechanisms with loops. `None` if that is not possible: for drives, for constraints other than points and directions (gears, screws,
+/// curves, rolling), for bodies without inertia about an axis, for equations with kinks, for implicit methods, for measures that read more
+/// than poses and velocities, and for extrema that are reached at several instants. [`of_rows`](super::of_rows) handles these cases.
 pub fn of_many(parameters: &Parameters<'_>, study: &Study, which: &[usize], measures: &Measures<'_>) -> Result<Option<OfMany>, Error> {
     let clock = Instant::now();
     let model = Arc::new(parameters.model()?);

@@ -5,12 +5,12 @@ use crate::measure::Measure;
 use fourbar::Diagnostic;
 use fourbar::trajectory::Trajectory;
 
-/// Error of derivatives as a share of themselves, and of the size of what they are formed from.
+/// Error of derivatives relative to their values, and relative to the size of the terms they are formed from.
 const DIGITS: f64 = 1e-8;
 const CANCELLED: f64 = 1e-11;
 
-/// The derivatives of a measure of a run: at the instants of its extremes, and by the slopes of what crosses where it asks for a time.
-/// Parameters that the measure names stay as they are; [`of_measures`](super::of_measures) adds what it owes to them.
+/// The derivatives of a measure of a run: at the instants of its extrema, and from the slopes at crossings where it is a time. Parameters
+/// named in the measure stay fixed; [`of_measures`](super::of_measures) adds its direct dependence on them.
 pub fn of_measure(measure: &Measure, of: &OfRun) -> Result<Derivative, Diagnostic> {
     let work = of.run.find("energy.work");
     if of.method != Method::Differences && measure.reads().any(|c| Some(c) == work) {
@@ -29,7 +29,7 @@ pub fn of_measure(measure: &Measure, of: &OfRun) -> Result<Derivative, Diagnosti
     Ok(d)
 }
 
-/// Of runs that are compared: the differences of the measure itself, whose events and extremes are at other times in each of them.
+/// For runs that are compared: differences of the measure itself, since events and extrema are at different times in each run.
 fn by_differences(measure: &Measure, of: &OfRun, value: f64) -> Result<Derivative, Diagnostic> {
     let of_runs = |run: &Trajectory| Ok(measure.of(run)?.value);
     let both = of.beside.iter().map(|b| b.slopes(of_runs)).collect::<Result<Vec<_>, Diagnostic>>()?;
@@ -38,7 +38,7 @@ fn by_differences(measure: &Measure, of: &OfRun, value: f64) -> Result<Derivativ
     Ok(Derivative { of: measure.text.clone(), value, unit: measure.unit(), slopes, errors })
 }
 
-/// The size of what a measure is formed from: by how much it would change if every number it reads changed by the largest of its unit.
+/// The size of the terms of a measure: its change if every number it reads changed by the largest value with the same unit.
 fn size(measure: &Measure, run: &Trajectory) -> Result<f64, Diagnostic> {
     let largest = |column: usize| {
         let alike = run.columns.iter().zip(&run.values).filter(|(c, _)| c.unit == run.columns[column].unit);
@@ -50,8 +50,8 @@ fn size(measure: &Measure, run: &Trajectory) -> Result<f64, Diagnostic> {
 }
 
 impl Derivative {
-    /// Of a measure, by equations that were solved: evaluations of the mechanisms around are good to some nine digits, and where what is summed
-    /// up cancels, to a share of its size.
+    /// Derivatives of a measure from solved equations, with error estimates: evaluations of perturbed mechanisms are accurate to some nine
+    /// digits, or, if terms cancel, to a share of their size.
     pub fn solved(measure: &Measure, run: &Trajectory, value: f64, slopes: Vec<f64>, parameters: &[f64]) -> Result<Self, Diagnostic> {
         let size = size(measure, run)?;
         let errors = slopes.iter().zip(parameters).map(|(s, p)| DIGITS * s.abs() + CANCELLED * size / p).collect();
@@ -59,16 +59,16 @@ impl Derivative {
     }
 }
 
-/// Share of the size of a measure, per change of a parameter by its own size, up to which two derivatives are the same.
+/// Share of the size of a measure, for a change of a parameter by its whole value, below which two derivatives are equal.
 const EQUAL: f64 = 1e-8;
 
-/// Differences of derivatives to both sides that steps of differences leave, as a share of them and of the value by the size of a parameter;
-/// and how much of them is left by half the step where a function is smooth: a half, not all.
+/// Differences of one-sided derivatives that are discretisation errors, as a share of the derivatives and of the value over the size of a
+/// parameter; and the share that remains at half the step if there is a kink (a half for a smooth function).
 const SIDES: f64 = 1e-2;
 const NOISE: f64 = 1e-4;
 const KEPT: f64 = 0.75;
 
-/// A parameter by which a measure has other derivatives to one side than to the other, as where an event comes to lie at the end of the run.
+/// A parameter for which the one-sided derivatives of a measure differ, as when an event lies at the end of the run.
 fn kink(measure: &Measure, of: &OfRun) -> Option<Diagnostic> {
     let of_runs = |run: &Trajectory| Ok::<f64, Diagnostic>(measure.of(run)?.value);
     let here = of_runs(&of.run).ok()?;
@@ -91,18 +91,18 @@ fn kink(measure: &Measure, of: &OfRun) -> Option<Diagnostic> {
     })
 }
 
-/// Extremes of a measure that are reached at several instants with derivatives that differ.
+/// Extrema of a measure that are reached at several instants with different derivatives.
 pub fn ties(measure: &Measure, of: &OfRun) -> Option<Diagnostic> {
     if !of.beside.is_empty() {
         return kink(measure, of);
     }
     let value = measure.of(&of.run).ok()?;
     let tied = value.extremes.iter().find(|e| !e.ties.is_empty())?;
-    // Where the other instants have the same derivative it does not matter which is taken.
+    // If the derivatives at the other instants are the same, the choice of instant does not matter.
     let t = of.run.column("t")?;
     let size = size(measure, &of.run).unwrap_or(value.value.abs());
     let differs = of.slopes.iter().zip(&of.sizes).any(|(s, parameter)| {
-        // Derivatives that change nothing when the parameter changes by its own size differ by rounding alone.
+        // Derivatives without effect for a change by the whole parameter differ only by rounding.
         let rounding = EQUAL * size / parameter;
         let at = |row: usize| -> Option<f64> {
             let one =

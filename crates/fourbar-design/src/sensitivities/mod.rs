@@ -1,17 +1,17 @@
-//! What matters: derivatives of assembled positions, motions, equilibria, vibrations and measures with respect to the parameters of a
+//! Sensitivities: derivatives of assembled positions, motions, equilibria, vibrations and measures with respect to the parameters of a
 //! mechanism.
 //!
 //! A mechanism with parameters is a function that builds it ([`Parameters`]). Everything is differentiated at fixed states: the rows and
 //! forces of mechanisms built for other values of a parameter are compared *at the same poses, velocities, accelerations and multipliers*,
-//! which is smooth: six values give some thirteen digits (`around.rs`). How poses and velocities follow is then solved for with exact
-//! derivatives of rows and forces ([`crate::operator`]).
+//! which is smooth: six values give some thirteen digits (`around.rs`). The derivatives of poses and velocities are then solved for with
+//! exact derivatives of rows and forces ([`crate::operator`]).
 //! ```text
 //! assembly     G q_p = -Phi_p                      velocities   G v_p = -d(G v)/dq q_p - (G v - nu)_p
 //! motion       M a_p + G^T lambda_p = -K q_p - D v_p - (M a + h - f + G^T lambda)_p,   G a_p = ...
 //! rest         N^T K q_p = -N^T (G^T lambda - f)_p
 //! ```
 //! `G q_p = -Phi_p` may have no solution: an overconstrained mechanism opens if one of its lengths changes alone. That is tested first and
-//! said with the parameters that may change together ([`alone`]).
+//! reported with the parameters that may change together ([`alone`]).
 //!
 //! ```
 //! use fourbar::mechanism::{Body, GROUND, Mechanism};
@@ -80,9 +80,9 @@ use serde::Serialize;
 pub struct Parameters<'a> {
     /// Names.
     pub names: Vec<String>,
-    /// Values, SI.
+    /// Values, SI units.
     pub values: Vec<f64>,
-    /// Whether each is computed from others as long as it keeps its value.
+    /// Whether each is computed from others unless its value is changed.
     computed: Vec<bool>,
     build: &'a dyn Fn(&[f64]) -> Result<Model, Error>,
 }
@@ -90,31 +90,31 @@ pub struct Parameters<'a> {
 /// The derivatives of one number.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Derivative {
-    /// What was differentiated.
+    /// The differentiated quantity.
     pub of: String,
     /// Its value.
     pub value: f64,
-    /// Its unit; empty where unknown.
+    /// Its unit; empty if unknown.
     pub unit: String,
-    /// Derivatives by the parameters asked for.
+    /// Derivatives with respect to the selected parameters.
     pub slopes: Vec<f64>,
     /// Estimates of the errors of the derivatives.
     pub errors: Vec<f64>,
 }
 
 impl<'a> Parameters<'a> {
-    /// A mechanism by the function that builds it.
+    /// A mechanism given by the function that builds it.
     pub fn new(names: Vec<String>, values: Vec<f64>, build: &'a dyn Fn(&[f64]) -> Result<Model, Error>) -> Self {
         Self { computed: vec![false; values.len()], names, values, build }
     }
 
-    /// Says which parameters the function computes from others as long as they keep their values; they are never varied together with others.
+    /// Marks parameters that the function computes from others unless their values are changed; they are never varied together with others.
     pub fn with_computed(mut self, names: &[String]) -> Self {
         self.computed = self.names.iter().map(|n| names.contains(n)).collect();
         self
     }
 
-    /// Place of a parameter.
+    /// Index of a parameter.
     pub fn find(&self, name: &str) -> Option<usize> {
         self.names.iter().position(|n| n == name)
     }
@@ -138,7 +138,7 @@ impl<'a> Parameters<'a> {
         Self { names: self.names.clone(), values, computed: self.computed.clone(), build: self.build }
     }
 
-    /// A small change of a parameter; `share` of it, or of one where it is zero.
+    /// A small change of a parameter: `share` of its value, or of one if it is zero.
     pub fn step(&self, k: usize, share: f64) -> f64 {
         let size = self.values[k].abs();
         share * if size > 0.0 { size } else { 1.0 }

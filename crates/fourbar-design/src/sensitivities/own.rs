@@ -1,4 +1,4 @@
-//! What measures owe to parameters by themselves: those that their texts name, and those that the curves they read depend on.
+//! Direct dependence of measures on parameters: those named in their texts, and those on which the curves they read depend.
 
 use super::around::{PLACES, ROUGH};
 use super::{Derivative, Parameters};
@@ -6,14 +6,14 @@ use crate::measure::Measure;
 use fourbar::trajectory::Column;
 use fourbar::{Diagnostic, Error, Trajectory};
 
-/// Step as a share of a parameter: rounding does not count, and extremes hardly move to other rows.
+/// Step as a share of a parameter: large enough for rounding to be negligible, small enough that extrema rarely move to other rows.
 const SHARE: f64 = 2e-4;
 
-/// Measures as they are read for results with certain columns, by the values of all parameters: a measure may name parameters, or read curves
-/// that depend on some.
+/// Parses measures for given result columns and values of all parameters: a measure may name parameters, or read curves that depend on
+/// them.
 pub type Measures<'a> = dyn Fn(&[Column], &[f64]) -> Result<Vec<Measure>, Error> + 'a;
 
-/// Adds to the derivatives of measures what they owe to parameters while the run stays as it is.
+/// Adds to the derivatives of measures their direct dependence on parameters, with the run unchanged.
 pub(super) fn add_own(
     parameters: &Parameters<'_>,
     which: &[usize],
@@ -34,7 +34,7 @@ pub(super) fn add_own(
             let d = Diagnostic::new("S432", format!("`{name}` cannot be varied: {}", e.cause().message)).name(name);
             Error::from(d.help("derivatives need a value on both sides; select other parameters with `--to`"))
         };
-        // A measure that is the same to the bit at some distance does not depend on the parameter.
+        // A measure whose value is identical at a distant parameter value does not depend on the parameter.
         let far = values(PLACES[0].0).map_err(refused)?;
         if far.iter().zip(&*found).all(|(x, d)| x.to_bits() == d.value.to_bits()) {
             continue;
@@ -43,7 +43,7 @@ pub(super) fn add_own(
         for ((at, weight), less) in PLACES.iter().zip(ROUGH) {
             let there = if *at == PLACES[0].0 { far.clone() } else { values(*at).map_err(refused)? };
             for (m, (x, d)) in there.iter().zip(&*found).enumerate() {
-                // Differences: what stays the same to the bit has no derivative.
+                // Differences to the unchanged value: identical values give exactly zero.
                 fine[m] += weight / h * (x - d.value);
                 rough[m] += less / h * (x - d.value);
             }

@@ -1,13 +1,13 @@
-//! Derivatives of the columns that measures read, at a cost that fits every row of a run.
+//! Derivatives of the columns that measures read, cheap enough for every row of a run.
 //!
-//! A column is a function of poses, velocities, accelerations, multipliers and the parameter itself. How it follows the state is seen from
-//! four states along the tangent, which need not be closed: any smooth way with the right tangent gives the right derivative. How it
-//! follows the parameter at the same state is seen from the mechanisms around, where it does at all. Accelerations and multipliers are
-//! solved for only where they are read, with the factor of the row itself:
+//! A column is a function of poses, velocities, accelerations, multipliers and the parameter itself. Its derivative with respect to the
+//! state is formed from four states along the tangent, which need not satisfy the constraints: any smooth curve with the right tangent will
+//! do. The derivative with respect to the parameter at a fixed state, where there is one, comes from perturbed mechanisms. Accelerations
+//! and multipliers are differentiated only where they are read, with the factorisation of the row itself:
 //! ```text
 //! M a_p + G^T lambda_p = -r',    G a_p = -s'       ' along the tangent, a and lambda held
 //! ```
-//! Reactions that are not unique are chosen in a way that closed states are needed for; they are left to [`super::columns`].
+//! Non-unique reactions are selected by a criterion that needs states satisfying the constraints; they are left to [`super::columns`].
 
 use super::around::Around;
 use super::cells::Cells;
@@ -27,44 +27,45 @@ use fourbar::trajectory::{Column, Recorder, Trajectory, WantedColumns, columns};
 use fourbar::{Model, Structure};
 use nalgebra::Vector3;
 
-/// States along a tangent, in steps, and weights of the derivative of the fourth order.
+/// States along a tangent, in steps, with weights of the fourth-order derivative.
 const ALONG: [(f64, f64); 4] = [(-2.0, 1.0 / 12.0), (-1.0, -8.0 / 12.0), (1.0, 8.0 / 12.0), (2.0, -1.0 / 12.0)];
-/// Step of a state, as a share of a length or an angle; and the longest where it goes with steps of the parameter.
+/// Step of a state, as a share of a length or an angle; and the largest one taken together with steps of the parameter.
 const REACH: f64 = 1e-3;
 const FAR: f64 = 4e-3;
-/// Rounds of solving for accelerations, at most: compliance and raised inertias take several.
+/// Maximum number of iterations for accelerations: compliance and raised inertias take several.
 const ROUNDS: usize = 12;
-/// Change of a solution below which it is one.
+/// Relative change of a solution at which iteration stops.
 const SOLVED: f64 = 1e-14;
-/// Gaps that a tangent leaves, as a share of those that the parameter makes or that the tangent is long, up to which they are its error; as a
-/// share of those that the parameter makes, beyond which they are not; and in characteristic lengths for a change by the whole parameter,
-/// up to which they are rounding.
+/// Tolerances for gaps left by a tangent: as a share of the gaps caused by the parameter or of the length of the tangent, accepted as its
+/// error; as a share of the gaps caused by the parameter, always rejected above; in characteristic lengths for a change by the whole
+/// parameter, accepted as rounding.
 const OPEN: f64 = 1e-6;
 const SURELY: f64 = 1e-2;
 const ROUNDING: f64 = 1e-9;
 
-/// Quick derivatives of some columns of a run.
+/// Fast derivatives of some columns of a run.
 pub(super) struct Quick<'m> {
     model: &'m Model,
-    /// Mechanisms around, by parameter.
+    /// Perturbed mechanisms, by parameter.
     around: Vec<Vec<Neighbour>>,
     list: Vec<Column>,
     read: Vec<usize>,
-    /// The columns that are read one by one, with the joints whose reactions they show, where all of them are such; else whole rows.
+    /// The columns evaluated one by one, and the joints whose reactions they show, if all columns permit that; otherwise whole rows are
+    /// evaluated.
     cells: Option<(Cells, Vec<usize>)>,
-    /// Signs of quaternions along the run, and those of the row at hand.
+    /// Signs of quaternions along the run and at the current row.
     recorder: Recorder,
-    /// Whether rows have been evaluated already.
+    /// Whether rows have been evaluated before.
     again: bool,
-    /// By parameter: whether what is read follows it at fixed states.
+    /// By parameter: whether the columns depend on it at fixed states.
     seen: Vec<bool>,
     loaded: Option<Loaded<'m>>,
-    /// Whether every row is looked at for joints that a tangent would open.
+    /// Whether every row is tested for joints that a tangent would open.
     redundant: bool,
     direct: Vec<Direct>,
-    /// Exact derivatives along tangents, where all rows are products of vectors; else from states along them.
+    /// Exact derivatives along tangents if all rows are products of vectors; otherwise they come from states along them.
     turned: Option<Turned>,
-    /// The Jacobian at the row, once it is known.
+    /// The Jacobian at the row, valid if `known`.
     G: Vec<f64>,
     known: bool,
     set: ConstraintSet,
@@ -73,13 +74,13 @@ pub(super) struct Quick<'m> {
     row: Vec<f64>,
 }
 
-/// What accelerations and reactions are found with.
+/// Equations and workspace for accelerations and reactions.
 struct Loaded<'m> {
     e: Equations<'m>,
     least: LeastLoads,
     /// Whether reactions are read.
     reactions: bool,
-    /// Accelerations and multipliers of the rows gone through, and the next of them.
+    /// Accelerations and multipliers of the rows evaluated before, and the index of the next.
     known: Vec<(Vec<Twist>, Vec<f64>)>,
     next: usize,
     residual: Residual,
@@ -87,13 +88,13 @@ struct Loaded<'m> {
     lambda: Vec<f64>,
     r: Vec<Wrench>,
     s: Vec<f64>,
-    /// How accelerations and multipliers follow.
+    /// Derivatives of accelerations and multipliers.
     da: Vec<Twist>,
     dl: Vec<f64>,
     b: Vec<f64>,
 }
 
-/// An instant of which only what states give is known, or also accelerations, or also reactions.
+/// Sets quantities that are not computed to NaN: accelerations, reactions, or both.
 fn blank(now: &mut Instant, accelerations: bool, reactions: bool) {
     let none = Vector3::repeat(f64::NAN);
     if !accelerations {
@@ -108,10 +109,10 @@ fn blank(now: &mut Instant, accelerations: bool, reactions: bool) {
     now.errors = [f64::NAN; 3];
 }
 
-/// Whether a column shows a reaction or an effort that self-stresses change, at some states.
+/// Whether a column shows a reaction or an effort that self-stresses change, at one of some states.
 fn free(model: &Model, set: &ConstraintSet, states: &[&Configuration], read: &[&Column]) -> bool {
     let part = |c: &Column, element: &str| c.name.strip_prefix(element).and_then(|rest| rest.strip_prefix('.')).map(str::to_string);
-    // Drives, single rows and rolling: whether their multipliers are unique.
+    // Multipliers of drives, single rows and rolling, tested for uniqueness.
     let own = |c: &usize| !matches!(set.list[*c].owner, Owner::Joint(_)) && read.iter().any(|r| part(r, &set.list[*c].name).is_some());
     let rows: Vec<usize> = (0..set.list.len()).filter(own).flat_map(|c| set.row_start[c]..set.row_start[c + 1]).collect();
     states.iter().any(|s| {
@@ -125,7 +126,7 @@ fn free(model: &Model, set: &ConstraintSet, states: &[&Configuration], read: &[&
 }
 
 impl<'m> Quick<'m> {
-    /// For the columns that are read of a run through some states; `None` where they need more than this knows.
+    /// Set up for the columns read from a run through some states; `None` if they need more than this method provides.
     pub fn new(model: &'m Model, around: &'m [Around], states: &[Configuration], wanted: &[bool]) -> Option<Self> {
         let list = columns(model);
         let read: Vec<usize> = (0..list.len()).filter(|&c| wanted[c]).collect();
@@ -198,7 +199,7 @@ impl<'m> Quick<'m> {
         })
     }
 
-    /// The run: columns that are not read may be no numbers.
+    /// The run; columns that are not read may be NaN.
     pub fn run(&mut self, states: &[Configuration]) -> Trajectory {
         let mut run = Trajectory::new(std::mem::take(&mut self.list));
         let signs = self.recorder.clone();
@@ -216,7 +217,7 @@ impl<'m> Quick<'m> {
         run
     }
 
-    /// Goes to the state of a row, in their order, and evaluates it.
+    /// Moves to the state of a row, in order, and evaluates it.
     pub fn at(&mut self, state: &Configuration) {
         self.set.choose(state.t);
         self.known = false;
@@ -237,7 +238,7 @@ impl<'m> Quick<'m> {
                 let Configuration { t, q, v, turns, .. } = state;
                 match l.known.get(l.next) {
                     Some((a, lambda)) => {
-                        // Evaluated before; only the factor is missing.
+                        // Evaluated before; only the factorisation is missing.
                         l.a.clone_from(a);
                         l.lambda.clone_from(lambda);
                         l.e.jacobian(q);
@@ -266,7 +267,7 @@ impl<'m> Quick<'m> {
         }
     }
 
-    /// Whether the tangent of a parameter of some size closes all joints at the state gone to.
+    /// Whether the tangent for a parameter of a given size keeps all joints closed at the current state.
     pub fn closes(&mut self, k: usize, state: &Configuration, x: &Tangent, size: f64) -> bool {
         if !self.redundant {
             return true;
@@ -297,7 +298,7 @@ impl<'m> Quick<'m> {
         rest * size <= ROUNDING * self.model.length || rest <= (OPEN * whole.max(long)).min(SURELY * whole)
     }
 
-    /// Size of a step along a tangent; `None` where it leads nowhere.
+    /// Size of a step along a tangent; `None` for a zero tangent.
     fn step(&self, state: &Configuration, x: &Tangent) -> Option<f64> {
         let L = self.model.length;
         let mut size = 0.0_f64;
@@ -311,7 +312,7 @@ impl<'m> Quick<'m> {
         (size > 0.0).then(|| REACH / size)
     }
 
-    /// The derivative of the row gone to by a parameter along its tangent; of columns that are not read it is no number.
+    /// The derivative of the current row with respect to a parameter along its tangent; NaN for columns that are not read.
     pub fn slope(&mut self, k: usize, state: &Configuration, x: &Tangent) -> Vec<f64> {
         let step = self.step(state, x);
         if let Some(l) = &mut self.loaded {
@@ -320,7 +321,7 @@ impl<'m> Quick<'m> {
         let mut sum = vec![f64::NAN; self.row.len()];
         self.read.iter().for_each(|&c| sum[c] = 0.0);
         let own = &self.around[k];
-        // A step of the parameter takes the state along with it, where that is not far.
+        // The state is moved together with a step of the parameter, unless that is too far.
         let far = own.last().zip(step).map_or(0.0, |(n, step)| 0.5 * n.change * REACH / step);
         if self.seen[k] && far <= FAR {
             for n in own {
@@ -331,7 +332,7 @@ impl<'m> Quick<'m> {
             }
             return sum;
         }
-        // Where accelerations follow the parameter though the state does not.
+        // Also if accelerations depend on the parameter although the state does not.
         let follows = step.or(self.loaded.is_some().then_some(REACH));
         for (at, weight) in ALONG {
             let Some(step) = follows else { break };
@@ -352,7 +353,7 @@ impl<'m> Quick<'m> {
     }
 }
 
-/// The row of an instant with the multipliers that were placed with it, in a mechanism or one around it.
+/// The row of an instant with the current multipliers, in a mechanism or a perturbed one.
 fn show(
     loaded: &Option<Loaded<'_>>,
     cells: &Option<(Cells, Vec<usize>)>,
@@ -379,7 +380,7 @@ fn show(
     }
 }
 
-/// An instant along a tangent, with accelerations that follow; multipliers that follow into the room of what is loaded.
+/// Sets an instant along a tangent, with its accelerations; multipliers go to the workspace of `loaded`.
 fn place(now: &mut Instant, loaded: &mut Option<Loaded<'_>>, state: &Configuration, x: &Tangent, by: f64) {
     moved(&state.q, x.q.as_slice(), by, &mut now.q);
     changed(&state.v, x.v.as_slice(), by, &mut now.v);
@@ -392,13 +393,13 @@ fn place(now: &mut Instant, loaded: &mut Option<Loaded<'_>>, state: &Configurati
     }
 }
 
-/// The state as forces read it.
+/// The state as read by forces.
 fn plain(state: &Configuration) -> Plain<'_> {
     crate::operator::plain(state)
 }
 
 impl Loaded<'_> {
-    /// How accelerations and multipliers follow a parameter, into `da` and `dl`.
+    /// Derivatives of accelerations and multipliers with respect to a parameter, into `da` and `dl`.
     #[allow(clippy::too_many_arguments)]
     fn follow(
         &mut self,
@@ -436,7 +437,7 @@ impl Loaded<'_> {
     }
 }
 
-/// Solves `M a + G^T l = -r`, `G a = -s` with the factor at hand. `b` is room.
+/// Solves `M a + G^T l = -r`, `G a = -s` with the current factorisation. `b` is workspace.
 pub(super) fn solve(model: &Model, e: &mut Equations<'_>, r: &[Wrench], s: &[f64], a: &mut [Twist], l: &mut [f64], b: &mut [f64]) {
     a.fill(Twist::zero());
     l.fill(0.0);
@@ -462,7 +463,7 @@ pub(super) fn solve(model: &Model, e: &mut Equations<'_>, r: &[Wrench], s: &[f64
         }
         a[0] = Twist::zero();
         l.iter_mut().zip(&e.p.x).for_each(|(l, x)| *l += x);
-        // The next change falls as much again.
+        // Stops if the next change, by linear convergence, is negligible.
         let next = if last.is_finite() { change * (change / last).min(1.0) } else { change };
         if next <= SOLVED * size || change >= 0.5 * last && change <= 1e-9 * size {
             break;
@@ -471,8 +472,8 @@ pub(super) fn solve(model: &Model, e: &mut Equations<'_>, r: &[Wrench], s: &[f64
     }
 }
 
-/// Whether columns follow each parameter at fixed states, seen at states, accelerations and reactions that nothing in particular holds at; and
-/// the columns one by one, where they are the same that way.
+/// Whether columns depend on each parameter at fixed states, tested at random states, accelerations and reactions; and the columns one by
+/// one, if they agree with whole rows there.
 fn seen(
     model: &Model,
     around: &[Vec<Neighbour>],
@@ -513,7 +514,7 @@ fn seen(
             read.iter().all(|&c| (row[c] - own[c]).abs() <= 1e-13 * own[c].abs().max(model.length))
         });
         for (out, a) in out.iter_mut().zip(around) {
-            // Two of them: a number may be the same on both sides of its extreme.
+            // Two mechanisms on one side: values on both sides of an extremum may be equal.
             for n in a.iter().skip(2) {
                 let row = row_of(&n.model, &n.set, &n.loads);
                 *out |= read.iter().any(|&c| row[c].to_bits() != own[c].to_bits());

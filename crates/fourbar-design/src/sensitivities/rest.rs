@@ -17,27 +17,27 @@ use nalgebra::{Complex, DMatrix, DVector};
 /// Step of parameters for eigenvalues, as a share of them.
 const STEP: f64 = 1e-3;
 
-/// Derivatives of a rest.
+/// Derivatives of an equilibrium.
 #[derive(Clone, Debug)]
 pub struct OfRest {
-    /// The rest.
+    /// The equilibrium.
     pub state: Configuration,
-    /// How it follows each parameter.
+    /// Its derivative with respect to each parameter.
     pub tangents: Vec<Tangent>,
-    /// One row: all columns of a result at rest.
+    /// One row: all result columns at equilibrium.
     pub columns: Trajectory,
     /// Their derivatives, by parameter.
     pub slopes: Vec<Trajectory>,
 }
 
-/// How the equilibrium follows parameters.
+/// Derivatives of an equilibrium with respect to parameters.
 pub fn of_rest(parameters: &Parameters<'_>, which: &[usize], options: &Options) -> Result<OfRest, Error> {
     let model = without_dry_friction(&parameters.model()?).0;
     crate::operator::fits(&model)?;
     let found = settle(&model, options)?;
     let state = found.state.clone();
     let mut around = around(parameters, &model, which)?;
-    // Limits that it leans on stay closed, each mechanism around having its own.
+    // Active limits stay closed in every perturbed mechanism.
     for m in around.iter_mut().flat_map(|a| &mut a.models).filter(|_| !found.leans.is_empty()) {
         *m = found.acting(m).into_owned();
     }
@@ -65,7 +65,7 @@ pub fn of_rest(parameters: &Parameters<'_>, which: &[usize], options: &Options) 
     let mut tangents = Vec::new();
     for k in 0..which.len() {
         let zero = Tangent::none(model);
-        // The part that closes the joints, then along the free motions to where forces balance again.
+        // The part that closes the joints, then the motion along free directions that restores the balance of forces.
         let mut x = varied.corrected(k, &state, &spaces, &zero, &rates);
         x.v.fill(0.0);
         if let Some(f) = &factor {
@@ -79,7 +79,7 @@ pub fn of_rest(parameters: &Parameters<'_>, which: &[usize], options: &Options) 
     Ok(OfRest { state, tangents, columns, slopes })
 }
 
-/// Derivatives of the vibrations about a rest or a steady motion.
+/// Derivatives of the vibrations about an equilibrium or a steady motion.
 #[derive(Clone, Debug)]
 pub struct OfModes {
     /// The modes.
@@ -90,11 +90,11 @@ pub struct OfModes {
     pub rough: Vec<Vec<Complex<f64>>>,
 }
 
-/// The state about which vibrations are asked for, near the one of the unchanged mechanism where that is given.
+/// Returns the state about which vibrations are analysed, near the state of the unchanged mechanism if that is given.
 pub type About<'a> = dyn Fn(&Model, Option<&Configuration>) -> Result<Configuration, Error> + 'a;
 
-/// How eigenvalues follow parameters. `about` gives the state of a mechanism near the one of the unchanged mechanism, which it gets for
-/// mechanisms with changed parameters; left out: its equilibrium.
+/// Derivatives of eigenvalues with respect to parameters. `about` returns the state of a mechanism; for mechanisms with changed parameters
+/// it receives the state of the unchanged one.
 pub fn of_modes(parameters: &Parameters<'_>, which: &[usize], about: &About<'_>) -> Result<OfModes, Error> {
     let roots = |model: &Model, state: &Configuration| -> Result<Vec<Mode>, Error> {
         let request = Request { inputs: Some(Vec::new()), outputs: Some(Vec::new()), frozen: true };
@@ -131,12 +131,12 @@ fn nearest(list: &[Mode], mode: &Mode) -> Result<Complex<f64>, Diagnostic> {
     found.map(|m| m.s).ok_or_else(|| Diagnostic::new("S432", "the mechanism has other modes for other values of a parameter"))
 }
 
-/// The rest of a mechanism near a state, or the rest itself.
+/// Returns the equilibrium of a mechanism, near a state if one is given.
 pub fn rest_near(options: &Options) -> impl Fn(&Model, Option<&Configuration>) -> Result<Configuration, Error> + '_ {
     move |model, near| match near {
         None => Ok(settle(model, options)?.state),
         Some(state) => {
-            // What was asked of the start alone does not hold here.
+            // Conditions on the start do not apply here.
             let mut free = model.clone();
             free.hold.clear();
             free.start.clear();

@@ -1,4 +1,4 @@
-//! The rows of a run with their derivatives, of the columns that are read alone or of all of them.
+//! The rows of a run with their derivatives, for the columns that are read or for all.
 
 use super::Parameters;
 use super::around::Around;
@@ -10,15 +10,15 @@ use fourbar::state::Configuration;
 use fourbar::trajectory::Trajectory;
 use fourbar::{Error, Model, stop};
 
-/// What of a run is asked for.
+/// The rows and columns of a run that are requested.
 #[derive(Clone, Copy)]
 pub(super) struct Asked<'a> {
     pub rows: &'a Needed<'a>,
-    /// Columns that are read; all where it is not said.
+    /// Columns that are read; `None` for all.
     pub columns: Option<&'a [bool]>,
 }
 
-/// A run at its output times, with what its derivatives are formed from.
+/// A run at its output times, with the data for its derivatives.
 pub(super) struct Way<'a> {
     pub parameters: &'a Parameters<'a>,
     pub which: &'a [usize],
@@ -28,17 +28,17 @@ pub(super) struct Way<'a> {
     pub needed: &'a Asked<'a>,
 }
 
-/// Tangents at an output time, by parameter, one or two sets of them.
+/// Tangents at an output time, by parameter, in one or two sets.
 pub(super) type Tangents<'a> = dyn FnMut(&Varied<'_>, usize, &Spaces) -> Vec<Vec<Tangent>> + 'a;
 
-/// Where tangents come from: known for every row, or solved for where they are needed.
+/// Source of the tangents: known for every row, or solved where they are needed.
 pub(super) enum Source<'a> {
     Known(&'a [Vec<Tangent>]),
     Solved(&'a mut Tangents<'a>),
 }
 
 impl Way<'_> {
-    /// The rows of a run, and their derivatives where they are needed, for each set of tangents.
+    /// The rows of a run, and their derivatives where needed, for each set of tangents.
     pub fn rows(&self, states: &[Configuration], mut source: Source<'_>) -> Result<(Trajectory, Vec<Vec<Trajectory>>), Error> {
         let Self { parameters, which, model, around, needed } = *self;
         let mut row = Row::new(model, parameters, which, around);

@@ -1,12 +1,11 @@
 //! Derivatives of whole runs.
 //!
-//! A driven mechanism is solved for at every output time. In dynamics the tangent `(q_p, v_p)` obeys a linear differential equation along the
-//! motion, whose coefficients are exact and whose right-hand sides are one for each parameter; all parameters share one factor. It is
-//! integrated by the trapezoidal rule with several step sizes, extrapolated, so that stiff forces do no harm and the error is known.
-//! Columns follow from evaluations of the mechanisms around, at the states they are in.
+//! A driven mechanism is solved at every output time. In dynamics the tangent `(q_p, v_p)` satisfies a linear differential equation along
+//! the motion, with exact coefficients and one right-hand side for each parameter; all parameters share one factorisation. It is integrated
+//! by the trapezoidal rule with several step sizes and extrapolation, which suits stiff forces and gives an error estimate. Columns follow
+//! from evaluations of perturbed mechanisms at the corresponding states.
 //!
-//! Where the equations have kinks, dry friction or numbers of their own that are integrated, runs themselves are compared instead
-//! ([`Method::Differences`]).
+//! If the equations have kinks, dry friction or user-defined states, runs themselves are compared instead ([`Method::Differences`]).
 
 use super::by_runs::{Beside, differences};
 use super::carried::{Carried, carried};
@@ -22,35 +21,35 @@ use fourbar::study::{Analysis, Study};
 use fourbar::trajectory::{Trajectory, columns};
 use fourbar::{Diagnostic, Error, Model, Structure};
 
-/// Parts of an output step at which the coefficients of the tangent are taken, powers of two: more where fewer do not suffice.
+/// Numbers of intervals per output step for the coefficients of the tangent, powers of two: larger ones are tried until the error is small.
 const PARTS: [usize; 5] = [4, 16, 64, 256, 1024];
-/// Differences of the last two extrapolations, as a share of the largest increment, that suffice, and beyond which runs are compared
-/// instead.
+/// Difference of the last two extrapolations, as a share of the largest increment: sufficient below the first, runs are compared instead
+/// above the second.
 const ENOUGH: f64 = 1e-7;
 const TOO_MUCH: f64 = 1e-2;
-/// Most evaluations times the cube of their size.
+/// Maximum number of evaluations times the cube of their size.
 const WORK: f64 = 2e9;
-/// Loosest tolerance of a run that is differentiated.
+/// Loosest tolerance of a run whose derivatives are computed.
 const TIGHT: f64 = 1e-9;
-/// Growth of a tangent beyond which a derivative says nothing about changes of practical size.
+/// Growth of a tangent beyond which a derivative does not predict the effect of changes of practical size.
 pub(super) const USELESS: f64 = 1e8;
 
-/// How derivatives of a run were found.
+/// Method by which derivatives of a run were computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
-    /// Solved for at every output time: the drives prescribe everything.
+    /// Solved at every output time: the drives prescribe all motion.
     Kinematics,
-    /// The motion of a tree with tangents beside it, along the same steps.
+    /// The motion of a tree with tangents integrated beside it, along the same steps.
     Jets,
-    /// The motion of a mechanism with loops by its series, with those of its derivatives, along the same steps.
+    /// The motion of a mechanism with loops by Taylor series, with series of its derivatives along the same steps.
     Series,
-    /// The motion of a tree, gone back once for all parameters.
+    /// The motion of a tree with one adjoint (backward) integration for all parameters.
     Adjoint,
-    /// The motion of a mechanism with loops, gone back once for all parameters.
+    /// The motion of a mechanism with loops with one adjoint (backward) integration for all parameters.
     ClosedAdjoint,
     /// The tangent of the motion, integrated with it.
     Tangent,
-    /// Differences of runs.
+    /// Finite differences of runs.
     Differences,
 }
 
@@ -74,23 +73,23 @@ impl Method {
 pub struct OfRun {
     /// The run.
     pub run: Trajectory,
-    /// Derivatives of all its columns, by parameter asked for.
+    /// Derivatives of all its columns, by parameter.
     pub slopes: Vec<Trajectory>,
-    /// The same found with less effort; the difference tells the error.
+    /// The same by a less accurate formula; the difference estimates the error.
     pub rough: Vec<Trajectory>,
-    /// The runs that were compared, by parameter, where derivatives are differences of runs; empty otherwise.
+    /// The runs compared, by parameter, if derivatives are differences of runs; empty otherwise.
     pub beside: Vec<Beside>,
-    /// How they were found.
+    /// Method by which they were computed.
     pub method: Method,
     /// Sizes of the parameters; one where a parameter is zero.
     pub sizes: Vec<f64>,
-    /// Seconds that the run alone took, and the run with its derivatives.
+    /// Seconds taken by the run alone, and by the run with its derivatives.
     pub seconds: [f64; 2],
-    /// What the reader should know.
+    /// Warnings.
     pub warnings: Vec<Diagnostic>,
 }
 
-/// Why the equations of a mechanism are not differentiated, if they are not.
+/// The reason why the equations of a mechanism cannot be differentiated, if there is one.
 pub(super) fn kinks(model: &Model, t_end: f64) -> Option<String> {
     if !model.states.is_empty() {
         return Some("it has states of its own".into());
@@ -98,7 +97,7 @@ pub(super) fn kinks(model: &Model, t_end: f64) -> Option<String> {
     if !model.events.is_empty() || !model.limits.is_empty() || !model.contacts.is_empty() {
         return Some("it has events, limits or contacts, where velocities jump".into());
     }
-    // At a seam accelerations jump, or more, and with a parameter it may come at another time.
+    // At a seam between pieces accelerations or velocities jump, possibly at a time that depends on a parameter.
     let prescribed = model.drives.iter().map(|d| (&d.name, &d.value)).chain(model.bare.iter().map(|b| (&b.name, &b.value)));
     for (name, value) in prescribed {
         if !value.seams(t_end).is_empty() {
@@ -119,15 +118,15 @@ pub(super) fn kinks(model: &Model, t_end: f64) -> Option<String> {
     None
 }
 
-/// Rows of a run at which derivatives are wanted.
+/// Selects the rows of a run at which derivatives are needed.
 pub type Needed<'a> = dyn Fn(&Trajectory) -> Result<Vec<bool>, Error> + 'a;
 
-/// Derivatives of a run by some parameters.
+/// Derivatives of a run with respect to some parameters.
 pub fn of_run(parameters: &Parameters<'_>, study: &Study, which: &[usize]) -> Result<OfRun, Error> {
     of_rows(parameters, study, which, &|run| Ok(vec![true; run.len()]))
 }
 
-/// The same at some rows; at others derivatives are not numbers. An extreme needs that of its instant, and nothing else.
+/// The same at some rows; at others derivatives are NaN. An extremum needs only the row at which it occurs.
 pub fn of_rows(parameters: &Parameters<'_>, study: &Study, which: &[usize], needed: &Needed<'_>) -> Result<OfRun, Error> {
     of_asked(parameters, study, which, &Asked { rows: needed, columns: None })
 }
@@ -135,14 +134,14 @@ pub fn of_rows(parameters: &Parameters<'_>, study: &Study, which: &[usize], need
 /// Derivatives of some measures of a run.
 #[derive(Clone, Debug)]
 pub struct OfMeasures {
-    /// The run with the derivatives of what the measures read, rows and columns; the rest are not numbers.
+    /// The run with the derivatives of the rows and columns that the measures read; the rest are NaN.
     pub run: OfRun,
-    /// The derivatives, by measure, with what a measure owes to parameters by itself.
+    /// The derivatives, by measure, including the direct dependence of measures on parameters.
     pub derivatives: Vec<Derivative>,
 }
 
-/// The derivatives of some measures, from those of the rows and columns that they read. Where these are no reactions, or only such that are
-/// unique, this takes a small part of the time. Extremes that are reached at several instants with other derivatives are among the warnings.
+/// Derivatives of some measures from those of the rows and columns that they read. If these include no reactions, or only unique ones, this
+/// is much faster. Extrema reached at several instants with different derivatives cause a warning.
 pub fn of_measures(parameters: &Parameters<'_>, study: &Study, which: &[usize], measures: &Measures<'_>) -> Result<OfMeasures, Error> {
     let empty = Trajectory::new(columns(&parameters.model()?));
     let list = measures(&empty.columns, &parameters.values)?;
@@ -214,7 +213,7 @@ pub(super) fn begin(study: &Study) -> impl Fn(&Model) -> Result<Configuration, E
     |m: &Model| Ok(study.assemble(m)?.configuration)
 }
 
-/// A study whose tolerance is tight enough to be differentiated.
+/// The study with a tolerance tight enough for derivatives.
 pub(super) fn tight(study: &Study) -> Study {
     let mut study = study.clone();
     if study.step.is_none() {

@@ -1,4 +1,4 @@
-//! How consistent states follow parameters: assembled starts, and every instant of a driven mechanism.
+//! Derivatives of consistent states with respect to parameters: assembled starts, and every instant of a driven mechanism.
 
 use super::around::{Around, PLACES, around};
 use super::columns::Row;
@@ -13,10 +13,10 @@ use fourbar::trajectory::Trajectory;
 use fourbar::{Error, Model};
 use nalgebra::{DMatrix, DVector};
 
-/// Disagreement of two differences of assembled starts, as a share, beyond which mechanisms are taken nearer.
+/// Relative disagreement of two differences of assembled starts above which a smaller step is tried.
 const APART: f64 = 1e-4;
 
-/// How a state follows one parameter: increments of poses and of velocities of all moving bodies.
+/// Derivative of a state with respect to one parameter: increments of poses and of velocities of all moving bodies.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tangent {
     /// Of poses.
@@ -26,7 +26,7 @@ pub struct Tangent {
 }
 
 impl Tangent {
-    /// Nothing moves.
+    /// A zero tangent.
     pub(super) fn none(model: &Model) -> Self {
         let none = DVector::zeros(6 * model.moving());
         Self { q: none.clone(), v: none }
@@ -38,15 +38,15 @@ impl Tangent {
 pub struct OfStart {
     /// The start.
     pub state: Configuration,
-    /// How it follows each parameter asked for.
+    /// Its derivative with respect to each selected parameter.
     pub tangents: Vec<Tangent>,
-    /// One row: all columns of a result at the start.
+    /// One row: all result columns at the start.
     pub columns: Trajectory,
     /// Their derivatives, by parameter.
     pub slopes: Vec<Trajectory>,
 }
 
-/// The tangent spaces of a state: of the rows of positions, and of all rows.
+/// The tangent spaces of a state: of the position rows, and of all rows.
 pub(super) struct Spaces {
     pub positions: Space,
     pub all: Space,
@@ -55,7 +55,7 @@ pub(super) struct Spaces {
     pub G: DMatrix<f64>,
 }
 
-/// A mechanism with those around it, to be differentiated at states.
+/// A mechanism with its perturbed mechanisms, for derivatives at given states.
 pub(super) struct Varied<'m> {
     pub op: Operator<'m>,
     positions: Vec<bool>,
@@ -67,7 +67,7 @@ fn gyroscopic(op: &Operator<'_>, at: &Configuration) -> DVector<f64> {
     stacked(&op.model.bodies.iter().zip(&at.v).map(torque).collect::<Vec<_>>())
 }
 
-/// The derivative of something at fixed states, from the mechanisms around.
+/// The derivative of a quantity at fixed states, from perturbed mechanisms.
 fn by(around: &[(f64, Operator<'_>)], f: impl Fn(&Operator<'_>) -> DVector<f64>) -> DVector<f64> {
     let mut sum: Option<DVector<f64>> = None;
     for (weight, op) in around {
@@ -106,23 +106,23 @@ impl<'m> Varied<'m> {
         self.around.iter_mut().flatten().for_each(|(_, op)| op.choose(t));
     }
 
-    /// The derivative by a parameter of something at fixed states.
+    /// The derivative of a quantity with respect to a parameter at fixed states.
     fn by(&self, k: usize, f: impl Fn(&Operator<'_>) -> DVector<f64>) -> DVector<f64> {
         by(&self.around[k], f)
     }
 
-    /// Some numbers of all rows: those of positions.
+    /// Selects the entries of position rows.
     fn of_positions(&self, x: DVector<f64>) -> DVector<f64> {
         let list: Vec<f64> = x.iter().zip(&self.positions).filter(|(_, p)| **p).map(|(x, _)| *x).collect();
         DVector::from_vec(list)
     }
 
-    /// Whether each row is one of positions.
+    /// Whether each row is a position row.
     pub fn positions(&self) -> &[bool] {
         &self.positions
     }
 
-    /// `Phi_p`, of the rows of positions.
+    /// `Phi_p` of the position rows.
     pub fn gaps_by(&self, k: usize, at: &Configuration) -> DVector<f64> {
         let all = self.by(k, |op| {
             let mut Phi = DVector::zeros(op.set().rows());
@@ -147,7 +147,7 @@ impl<'m> Varied<'m> {
         motion_by(&self.around[k], at, a, lambda)
     }
 
-    /// The disturbances of a motion by its parameters, as its tangent takes them.
+    /// The operator, and the right-hand sides of the tangent equations of a motion for each parameter.
     pub fn by_parameters(
         &mut self,
         at: &Configuration,
@@ -177,7 +177,7 @@ impl<'m> Varied<'m> {
         Spaces { positions: Space::new(self.op.model, &P), all, P, G }
     }
 
-    /// A state with its joints closed to rounding: what is redundant is so only there.
+    /// A state with its joints closed to rounding: redundant rows are dependent only there.
     pub fn closed(&self, at: &Configuration) -> Configuration {
         let manifold = Manifold::new(self.op.model, at);
         let mut s = at.clone();
@@ -188,7 +188,7 @@ impl<'m> Varied<'m> {
         s
     }
 
-    /// A tangent with the smallest correction that keeps all joints closed and all velocities fitting.
+    /// A tangent with the smallest correction that keeps all joints closed and all velocities consistent.
     pub fn corrected(&self, k: usize, at: &Configuration, spaces: &Spaces, x: &Tangent, rates: &DMatrix<f64>) -> Tangent {
         let q = &x.q - spaces.positions.increment(&(&spaces.P * &x.q + self.gaps_by(k, at)));
         let v = &x.v - spaces.all.increment(&(&spaces.G * &x.v + rates * &q + self.rates_by(k, at)));
@@ -196,8 +196,8 @@ impl<'m> Varied<'m> {
     }
 }
 
-/// How the assembled start follows parameters, in absolute increments. Free motions follow what assembly does with the mechanisms around;
-/// the rest is solved for.
+/// Derivatives of the assembled start, in absolute increments. Free motions follow from assembling perturbed mechanisms; the rest is solved
+/// for.
 pub(super) fn start_tangents(
     parameters: &Parameters<'_>,
     varied: &mut Varied<'_>,
@@ -218,7 +218,7 @@ pub(super) fn start_tangents(
     Ok(list)
 }
 
-/// Differences of assembled starts: from far apart, where they are smooth, else from nearer by.
+/// Differences of assembled starts, with the largest step for which they are smooth.
 fn assembled(
     parameters: &Parameters<'_>,
     k: usize,
@@ -245,10 +245,10 @@ fn assembled(
         Ok((x, gap))
     };
     let mut last = None;
-    // Assembly ends at small gaps: differences from very near by would show them.
+    // Assembly leaves small gaps, which would dominate differences with very small steps.
     for share in [1e-3, 1e-4, 1e-5] {
         match by(share) {
-            // A change of the whole parameter that would move nothing by a millionth is none.
+            // A motion below a millionth for a change of the whole parameter counts as zero.
             Ok((x, gap)) if gap <= APART * x.q.amax().max(1e-6 / parameters.values_of(&[k])[0]) => return Ok(x),
             Ok((x, _)) => last = Some(Ok(x)),
             Err(e) => last = Some(Err(e)),

@@ -1,4 +1,4 @@
-//! Derivatives of the motion of a tree, eight of them side by side: exact, along the steps of the motion itself.
+//! Derivatives of the motion of a tree, up to eight side by side: exact, along the steps of the motion itself.
 
 use super::around::Around;
 use super::lanes::Tangents;
@@ -17,15 +17,15 @@ use nalgebra::{DVector, Vector3};
 /// Error of a step, in characteristic lengths.
 const TOLERANCE: f64 = 1e-13;
 
-/// A state on the way with how it follows the parameters.
+/// A state of a run with its derivatives with respect to the parameters.
 pub(super) struct Sample {
     pub state: Configuration,
     pub tangents: Vec<Tangent>,
 }
 
-/// Forces that are others in mechanisms around: by their own data, which may count at some times and places only, or by what they act on, seen
-/// at states and times of a run that nothing in particular holds at. Where the state holds counted angles as coordinates, forces that read them
-/// do not see where the frames of their joints are.
+/// Forces that differ in perturbed mechanisms: in their own data, which may matter only at some times and places, or through the elements
+/// they act on, tested at random states and times of a run. If counted angles are coordinates of the state, forces that read them do not
+/// depend on the frames of their joints.
 pub(super) fn changed_forces(model: &Model, around: &[&Model], start: &Configuration, t_end: f64, counted: bool) -> Vec<usize> {
     if model.forces.is_empty() {
         return Vec::new();
@@ -42,7 +42,7 @@ pub(super) fn changed_forces(model: &Model, around: &[&Model], start: &Configura
             state.v[b] = Twist { v: three(model.length), w: three(1.0) };
         }
         let held: Vec<(f64, f64)> = state.turns.iter().map(|_| (0.7 * random.number(), random.number())).collect();
-        // The first at the start, the others on the way.
+        // The first at the start, the others later in the run.
         let t = if seed == 1 { start.t } else { start.t + (t_end - start.t) * (0.5 + 0.5 * random.number()) };
         let plain = Plain { t, q: &state.q, v: &state.v, turns: &state.turns, loads: &[], z: &[] };
         let x = Given { plain, load: Some(0.0), counted: counted.then_some(&held[..]) };
@@ -59,7 +59,7 @@ pub(super) fn changed_forces(model: &Model, around: &[&Model], start: &Configura
     (0..changed.len()).filter(|&k| changed[k]).collect()
 }
 
-/// How a run is made: by fixed steps of a method where the study asks for them, else by steps of its own.
+/// The method of a run: fixed steps if the study requests them, otherwise automatic steps.
 fn method(study: &Study) -> Option<(&'static Tableau, Option<f64>)> {
     match (study.step, study.integrator.as_deref()) {
         (Some(h), Some(name)) => Tableau::named(name).map(|t| (t, Some(h))),
@@ -68,7 +68,7 @@ fn method(study: &Study) -> Option<(&'static Tableau, Option<f64>)> {
     }
 }
 
-/// How the numbers and the start of a tree follow a parameter; `None` where the mechanisms around are other trees.
+/// Derivatives of the data and the start of a tree with respect to a parameter; `None` if perturbed mechanisms are different trees.
 pub(super) fn slopes(tree: &Tree, around: &Around, of: &dyn Fn(&Model) -> Option<Tree>) -> Option<Slopes> {
     let mut out = Slopes { numbers: vec![0.0; tree.numbers.len()], start: vec![0.0; tree.start.len()] };
     for (_, weight, m) in around.each() {
@@ -76,7 +76,7 @@ pub(super) fn slopes(tree: &Tree, around: &Around, of: &dyn Fn(&Model) -> Option
         if !tree.fits(&other) {
             return None;
         }
-        // Differences: what stays the same to the bit has no derivative.
+        // Differences to the unchanged value: identical values give exactly zero.
         let add = |sum: &mut [f64], x: &[f64], own: &[f64]| sum.iter_mut().zip(x).zip(own).for_each(|((s, x), o)| *s += weight * (x - o));
         add(&mut out.numbers, &other.numbers, &tree.numbers);
         add(&mut out.start, &other.start, &tree.start);
@@ -84,16 +84,16 @@ pub(super) fn slopes(tree: &Tree, around: &Around, of: &dyn Fn(&Model) -> Option
     Some(out)
 }
 
-/// How the numbers and the start of a tree follow a parameter.
+/// Derivatives of the data and the start of a tree with respect to a parameter.
 pub(super) struct Slopes {
     pub numbers: Vec<f64>,
     pub start: Vec<f64>,
 }
 
-/// The start of a mechanism.
+/// Computes the start of a mechanism.
 pub(super) type Begin<'a> = dyn Fn(&Model) -> Result<Configuration, Error> + 'a;
 
-/// A tree and how it is moved.
+/// A tree and the method of its motion.
 pub(super) struct Way<'a> {
     pub tree: Tree,
     pub model: &'a Model,
@@ -101,11 +101,11 @@ pub(super) struct Way<'a> {
     pub study: &'a Study,
     pub tableau: &'static Tableau,
     step: Option<f64>,
-    /// Where steps end, beside output times.
+    /// Step ends required in addition to output times.
     ends: Vec<f64>,
 }
 
-/// The motion at the output times with its derivatives; `None` where the mechanism is no tree, or the motion cannot be followed that way.
+/// The motion at the output times with its derivatives; `None` if the mechanism is not a tree, or the motion cannot be followed.
 pub(super) fn samples(model: &Model, around: &[Around], start: &Configuration, study: &Study, begin: &Begin<'_>) -> Option<Vec<Sample>> {
     let way = Way::new(model, start, study)?;
     let follow = around.iter().map(|a| slopes(&way.tree, a, &|m| Tree::new(m, &begin(m).ok()?))).collect::<Option<Vec<Slopes>>>()?;
@@ -132,13 +132,13 @@ pub(super) fn samples(model: &Model, around: &[Around], start: &Configuration, s
 }
 
 impl<'a> Way<'a> {
-    /// Of a mechanism from a start; `None` where it is no tree, or moves otherwise.
+    /// A mechanism from a start; `None` if it is not a tree, or the method is not supported.
     pub fn new(model: &'a Model, start: &'a Configuration, study: &'a Study) -> Option<Self> {
         let (tableau, step) = method(study)?;
         Some(Self { tree: Tree::new(model, start)?, model, start, study, tableau, step, ends: model.time_marks(study.t_end) })
     }
 
-    /// Moves on to an output time; `false` where that fails.
+    /// Integrates to an output time; `false` on failure.
     pub fn advance<T: Scalar, R: Rates<T>>(&self, moved: &mut Moved<T, R>, t: f64) -> bool {
         let ok = match self.step {
             Some(h) if t > moved.t => {
@@ -169,7 +169,7 @@ struct Several<'a> {
 }
 
 impl Several<'_> {
-    /// The whole motion with derivatives by `N` parameters from one on, or as many as are left.
+    /// The whole motion with derivatives with respect to up to `N` parameters, starting at index `from`.
     fn chunk<const N: usize>(&self, from: usize) -> Option<Vec<Sample>> {
         let Way { tree, model, start, study, tableau, .. } = self.way;
         let count = N.min(self.around.len() - from);

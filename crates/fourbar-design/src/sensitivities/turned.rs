@@ -1,16 +1,16 @@
-//! How the equations of motion follow a tangent of the state, exactly, accelerations and multipliers held.
+//! Exact derivatives of the equations of motion along a tangent of the state, with accelerations and multipliers fixed.
 //!
 //! ```text
 //! r = M a + h - f + G^T lambda        s = G a - gamma = d^2 Phi/dt^2
 //! ```
-//! Most rows are products of vectors that are fixed to bodies, `Phi = P . Q`, or sums of such. With a vector `c` of a body at `A`, `w`, `a` and
-//! its tangent `theta`, `w'`, the vector, its rates and their changes are
+//! Most rows are products of vectors fixed to bodies, `Phi = P . Q`, or sums of such products. For a vector `c` of a body with `A`, `w`,
+//! `a` and tangent `theta`, `w'`, the vector, its rates and their changes are
 //! ```text
 //! P = A c            dP = A (theta x c)                                   t = w x c
 //! P' = A t           dP' = A (theta x t + w' x c)
 //! P'' = A u          dP'' = A (theta x u + w' x t + w x (w' x c))         u = a x c + w x t
 //! ```
-//! so that the second rate of a product and its change are sums of products again. Forces are evaluated with dual numbers.
+//! so that the second rate of a product and its change are again sums of products. Forces are evaluated with dual numbers.
 
 use super::direct::Moving;
 use super::state::Tangent;
@@ -23,7 +23,7 @@ use nalgebra::{Matrix6, Vector3, Vector6};
 
 type V = Vector3<f64>;
 
-/// What of the equations of motion is the same for all tangents at a state.
+/// The parts of the equations of motion common to all tangents at a state.
 #[derive(Default)]
 pub(super) struct Turned {
     /// `d(G^T lambda)/dq`, by pairs of bodies.
@@ -33,7 +33,7 @@ pub(super) struct Turned {
     v: Vec<Twist>,
 }
 
-/// A vector in the world with its rates, and how they change.
+/// A vector in the world with its rates, and their changes along the tangent.
 #[derive(Clone, Copy)]
 struct Flow {
     x: V,
@@ -62,7 +62,7 @@ impl Flow {
         Self { x: *c, rate: none, second: none, dx: none, drate: none, dsecond: none }
     }
 
-    /// How the second rate of the product with another vector changes.
+    /// Change of the second rate of the product with another vector.
     fn product(&self, o: &Self) -> f64 {
         self.dsecond.dot(&o.x)
             + self.second.dot(&o.dx)
@@ -82,7 +82,7 @@ struct Bodies<'a> {
 }
 
 impl Bodies<'_> {
-    /// A direction of a body.
+    /// A direction fixed to a body.
     fn arrow(&self, b: usize, c: &V) -> Flow {
         let (A, w, theta, dw) = (&self.q[b].A, &self.v[b].w, &self.dq[b].w, &self.dv[b].w);
         let turned = w.cross(c);
@@ -98,7 +98,7 @@ impl Bodies<'_> {
         }
     }
 
-    /// A point of a body.
+    /// A point fixed to a body.
     fn spot(&self, b: usize, s: &V) -> Flow {
         let mut p = self.arrow(b, s);
         p.x += self.q[b].r;
@@ -123,7 +123,7 @@ pub(super) fn are_products(set: &ConstraintSet) -> bool {
 }
 
 impl Turned {
-    /// Goes to a state with its multipliers.
+    /// Prepares a state with its multipliers.
     pub fn at(&mut self, set: &ConstraintSet, state: &Configuration, lambda: &[f64]) {
         self.blocks.clear();
         let blocks = &mut self.blocks;
@@ -137,7 +137,7 @@ impl Turned {
         });
     }
 
-    /// Takes a tangent apart, by body.
+    /// Stores a tangent, split by body.
     pub fn take(&mut self, x: &Tangent) {
         let twists = |x: &[f64], out: &mut Vec<Twist>| {
             out.clear();
@@ -148,12 +148,12 @@ impl Turned {
         twists(x.v.as_slice(), &mut self.v);
     }
 
-    /// The poses of the tangent taken, by body.
+    /// Pose increments of the stored tangent, by body.
     pub fn poses(&self) -> &[Twist] {
         &self.q
     }
 
-    /// Adds `r'` and `s'` along the tangent taken.
+    /// Adds `r'` and `s'` along the stored tangent.
     pub fn add(&self, model: &Model, set: &ConstraintSet, state: &Configuration, moving: Moving<'_>, r: &mut [Wrench], s: &mut [f64]) {
         for (i, j, S) in &self.blocks {
             let d = &self.q[*j];
@@ -224,7 +224,7 @@ mod tests {
     use fourbar::random::Random;
     use nalgebra::DVector;
 
-    /// Along drawn tangents at drawn velocities, accelerations and multipliers, against differences of the sixth order.
+    /// Along random tangents at random velocities, accelerations and multipliers, compared with sixth-order differences.
     #[test]
     fn changes_along_tangents_are_those_of_differences() {
         let mut compared = 0;

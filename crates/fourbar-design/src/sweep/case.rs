@@ -1,4 +1,4 @@
-//! One case: the mechanism for some values, its study, its measures; or why there are none.
+//! One case: the mechanism for given values, its study and its measures; or the reason for their absence.
 
 use crate::equilibrium::start_settled;
 use fourbar::expr::Dimension;
@@ -9,24 +9,24 @@ use fourbar_batch::Ended;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// How a case ended.
+/// The end of a case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
-    /// With its measures.
+    /// Completed with its measures.
     Ok,
-    /// The numbers of the case make no mechanism: a square root of a negative number, a mass below zero.
+    /// The values of the case do not define a mechanism: a square root of a negative number, a mass below zero.
     NotBuilt,
-    /// The mechanism cannot be closed, at its start or on its way.
+    /// The mechanism cannot be assembled, at its start or during the motion.
     NotAssembled,
-    /// It failed on its way, or a measure could not be taken.
+    /// The run failed, or a measure has no value.
     Failed,
 }
 
 impl Status {
-    /// All of them.
+    /// All statuses.
     pub const ALL: [Self; 4] = [Self::Ok, Self::NotBuilt, Self::NotAssembled, Self::Failed];
 
-    /// Its word in tables.
+    /// The word for it in tables.
     pub fn word(self) -> &'static str {
         match self {
             Self::Ok => "ok",
@@ -41,10 +41,10 @@ impl Status {
         Self::ALL.into_iter().find(|s| s.word() == word)
     }
 
-    /// What a failure of an analysis means: joints that do not close, or something else.
+    /// The status for a failure of an analysis: joints that do not close, or something else.
     pub fn of_failure(d: &Diagnostic) -> Self {
         match d.code.0 {
-            // Assembly, and drives or joints that cannot be followed further.
+            // Assembly, and drives or joints that cannot be followed any further.
             "S210" | "S211" | "S212" | "S220" => Self::NotAssembled,
             code if code.starts_with('M') => Self::NotBuilt,
             _ => Self::Failed,
@@ -52,19 +52,19 @@ impl Status {
     }
 }
 
-/// What became of a case.
+/// The outcome of a case.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
-    /// How it ended.
+    /// Its status.
     pub status: Status,
-    /// The measures in their order; not a number where there are none.
+    /// The measures in order; NaN if there are none.
     pub measures: Vec<f64>,
-    /// Why there are none: code, message, names of joints, time.
+    /// The reason for missing measures: code, message, names of joints, time.
     pub problem: Option<Diagnostic>,
 }
 
 impl Outcome {
-    /// A case that failed, of so many measures.
+    /// A failed case with so many measures.
     pub fn failure(d: Diagnostic, status: Status, measures: usize) -> Self {
         Self { status, measures: vec![f64::NAN; measures], problem: Some(d) }
     }
@@ -72,37 +72,37 @@ impl Outcome {
 
 /// Names, SI values and dimensions of the parameters of a file.
 pub type Parameters = Vec<(String, f64, Option<Dimension>)>;
-/// The mechanism of given values of the varied parameters, in SI and in the order of the axes, and all parameters as they are then.
+/// Builds the mechanism for given values of the varied parameters, in SI units and in the order of the axes, with all resulting parameters.
 pub type Build<'a> = dyn Fn(&[f64]) -> Result<(Model, Parameters), Error> + Sync + 'a;
 /// The settings of a run of a mechanism.
 pub type Settings<'a> = dyn Fn(&Model) -> Result<Study, Diagnostic> + Sync + 'a;
-/// Measures of a run of a mechanism, in their order, or why one of them has no value.
+/// Measures of a run of a mechanism, in order, or the reason why one of them has no value.
 pub type Take<'a> = dyn Fn(&Model, &Parameters, &Trajectory) -> Vec<Result<f64, Diagnostic>> + Sync + 'a;
 
-/// What is done for every case.
+/// Functions and settings for every case.
 pub struct Sweep<'a> {
-    /// Makes the mechanism of a case.
+    /// Builds the mechanism of a case.
     pub build: &'a Build<'a>,
     /// Its study.
     pub settings: &'a Settings<'a>,
-    /// Takes the measures.
+    /// Evaluates the measures.
     pub take: &'a Take<'a>,
-    /// How many measures there are.
+    /// Number of measures.
     pub measures: usize,
-    /// Columns that are kept, by their places among all columns of the mechanism, the time first.
+    /// Columns that are kept, as indices among all columns of the mechanism, time first.
     pub columns: Vec<usize>,
-    /// What these columns need.
+    /// Quantities that these columns need.
     pub wanted: WantedColumns,
-    /// Whether cases run together where they can: studies that name no formulation then move in joint coordinates.
+    /// Whether cases run together if possible: studies without a formulation then use joint coordinates.
     pub together: bool,
-    /// Set from outside to end everything.
+    /// Set from outside to end all cases.
     pub stop: &'a AtomicBool,
 }
 
 impl Sweep<'_> {
-    /// Runs a case; `None` where it was stopped before its end. The rows are those of the columns that are kept, up to a failure.
+    /// Runs a case; `None` if it was stopped before its end. The rows contain the kept columns, up to a failure.
     pub fn run(&self, values: &[f64]) -> Option<(Outcome, Trajectory)> {
-        // One case that ends in a fault of the program must not take the others with it.
+        // An internal error in one case must not end the others.
         let fault = |_| {
             let d = Diagnostic::new("S449", "the program had an internal error in this case")
                 .help("the other cases are good; please report this one with its values");
@@ -118,7 +118,7 @@ impl Sweep<'_> {
         }
     }
 
-    /// The mechanism of a case with its parameters and its study, or why there is none.
+    /// The mechanism of a case with its parameters and its study, or the reason for failure.
     fn make(&self, values: &[f64]) -> Result<(Model, Parameters, Study), Box<Outcome>> {
         let lost = |d: &Diagnostic, status| Box::new(Outcome::failure(d.clone(), status, self.measures));
         let built = (self.build)(values).and_then(|(m, p)| Ok((start_settled(m)?.0, p)));
@@ -132,7 +132,7 @@ impl Sweep<'_> {
         Rows { chosen: &self.columns, wanted: self.wanted, stop: self.stop, kept: Trajectory::default(), row: Vec::new() }
     }
 
-    /// Runs a mechanism by itself.
+    /// Runs a mechanism separately.
     fn alone(&self, model: &Model, parameters: &Parameters, study: &Study) -> Option<(Outcome, Trajectory)> {
         let mut rows = self.rows();
         match run(model, study, &mut rows) {
@@ -147,18 +147,18 @@ impl Sweep<'_> {
 
     fn measured(&self, model: &Model, parameters: &Parameters, kept: Trajectory) -> (Outcome, Trajectory) {
         let taken = (self.take)(model, parameters, &kept);
-        // A measure without a value leaves the others theirs.
+        // A measure without a value does not affect the others.
         let problem = taken.iter().find_map(|m| m.as_ref().err().cloned());
         let status = if problem.is_some() { Status::Failed } else { Status::Ok };
         let measures = taken.into_iter().map(|m| m.unwrap_or(f64::NAN)).collect();
         (Outcome { status, measures, problem }, kept)
     }
 
-    /// Runs cases together in the lanes of the processor (see the crate `fourbar-batch`), and those alone that cannot share a batch or fall out
-    /// of it; why is told for each. What a case gives does not depend on the others.
+    /// Runs cases together in the vector lanes of the processor (see the crate `fourbar-batch`), and separately those that cannot share a
+    /// batch or drop out of it, with the reason. The result of a case does not depend on the others.
     pub fn run_together(&self, list: &[Vec<f64>]) -> Vec<Shared> {
         let shared = catch_unwind(AssertUnwindSafe(|| self.share(list)));
-        // Alone, a case that ends in a fault of the program does not take the others with it.
+        // Run separately, a case with an internal error does not affect the others.
         let why = || Some("the batch had an internal error".to_string());
         shared.unwrap_or_else(|_| list.iter().map(|values| Shared { result: self.run(values), alone: why() }).collect())
     }
@@ -183,7 +183,7 @@ impl Sweep<'_> {
                 Some((Ended::Well { .. }, rows)) => Shared { result: Some(self.measured(&model, &parameters, rows.kept)), alone: None },
                 Some((Ended::Stopped, _)) => Shared { result: None, alone: None },
                 Some((Ended::Alone(why), _)) => {
-                    // A model that a lane has moved is as it was: only drives remember, and each case has its own.
+                    // A lane does not change its model: only drives have memory, and each case has its own.
                     let result = catch_unwind(AssertUnwindSafe(|| self.alone(&model, &parameters, &study)));
                     Shared { result: result.unwrap_or_else(|_| self.run(values)), alone: Some(why) }
                 }
@@ -194,16 +194,16 @@ impl Sweep<'_> {
     }
 }
 
-/// A case of several that ran together.
+/// The result of a case run together with others.
 #[derive(Clone, Debug)]
 pub struct Shared {
-    /// What [`Sweep::run`] gives.
+    /// The result, as from [`Sweep::run`].
     pub result: Option<(Outcome, Trajectory)>,
-    /// Why it was run alone, where it was.
+    /// The reason why it was run separately, if it was.
     pub alone: Option<String>,
 }
 
-/// The study with the method of batches where nobody chose another: joint coordinates and an explicit method.
+/// The study with the default method of batches unless another is chosen: joint coordinates and an explicit method.
 fn in_joint_coordinates(model: &Model, study: Study) -> Study {
     let explicit = |i: &str| ["dopri5", "dop853", "rk4"].iter().any(|e| e.eq_ignore_ascii_case(i));
     if !study.is_auto() || study.analysis == Some(Analysis::Kinematics) || study.integrator.as_deref().is_some_and(|i| !explicit(i)) {

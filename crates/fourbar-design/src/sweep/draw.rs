@@ -1,12 +1,12 @@
-//! Random numbers that are functions of their place: seed, case and axis. No case needs those before it.
+//! Random numbers as functions of seed, case and axis. No case needs those before it.
 
-/// A source of numbers with a seed.
+/// A source of random numbers with a seed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Draw {
     seed: u64,
 }
 
-/// Mixes 64 bits so that neighbouring arguments have nothing in common (the finaliser of SplitMix64).
+/// Mixes 64 bits so that neighbouring arguments give unrelated results (the finaliser of SplitMix64).
 pub(super) fn mix(x: u64) -> u64 {
     let x = x.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -20,22 +20,22 @@ impl Draw {
         Self { seed: mix(seed) }
     }
 
-    /// 64 random bits of a case and an axis.
+    /// 64 random bits for a case and an axis.
     pub fn bits(&self, case: u64, axis: u64) -> u64 {
         mix(mix(self.seed ^ mix(case)) ^ axis.wrapping_mul(0xd6e8_feb8_6659_fd93))
     }
 
-    /// A number in the open interval (0, 1).
+    /// A random number in the open interval (0, 1).
     pub fn unit(&self, case: u64, axis: u64) -> f64 {
         open_unit(self.bits(case, axis))
     }
 
-    /// A number of the standard normal distribution.
+    /// A random number with standard normal distribution.
     pub fn normal(&self, case: u64, axis: u64) -> f64 {
         normal_quantile(self.unit(case, axis))
     }
 
-    /// A random order of the numbers below `n`.
+    /// A random permutation of the numbers below `n`.
     pub fn order(&self, n: usize, axis: u64) -> Vec<u32> {
         let mut order: Vec<u32> = (0..n as u32).collect();
         for k in (1..n).rev() {
@@ -47,13 +47,13 @@ impl Draw {
     }
 }
 
-/// A number in (0, 1) from the upper bits; neither end is reached.
+/// A number in (0, 1) from the upper bits, excluding both ends.
 pub(super) fn open_unit(bits: u64) -> f64 {
     ((bits >> 12) as f64 + 0.5) / (1u64 << 52) as f64
 }
 
-/// The value below which a standard normal variable lies with probability `p` in (0, 1): a start by a rational function of the tail, made
-/// exact to rounding by two steps of Halley's method on the distribution function.
+/// The quantile of the standard normal distribution for a probability `p` in (0, 1): an initial rational approximation of the tail, refined
+/// to rounding by two steps of Halley's method on the distribution function.
 pub fn normal_quantile(p: f64) -> f64 {
     let tail = p.min(1.0 - p);
     let t = (-2.0 * tail.ln()).sqrt();
@@ -65,7 +65,7 @@ pub fn normal_quantile(p: f64) -> f64 {
         if density < 1e-300 {
             break;
         }
-        // The tail above x is what is to be met.
+        // Solves for the tail above x.
         let u = (upper_tail(x) - tail) / density;
         x += u / (1.0 - 0.5 * u * x).max(0.5);
     }
@@ -88,7 +88,7 @@ pub fn upper_tail(x: f64) -> f64 {
         }
         return 0.5 - density * sum;
     }
-    // The continued fraction of the tail, from its far end.
+    // The continued fraction of the tail, evaluated from its end.
     let mut f = 0.0;
     for k in (1..200).rev() {
         f = k as f64 / (x + f);

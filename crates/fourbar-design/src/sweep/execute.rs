@@ -1,15 +1,15 @@
-//! Cases on all cores. What a case gives depends on its number alone; only the order in which results come in depends on the threads.
+//! Cases on all cores. The result of a case depends on its number alone; only the order in which results arrive depends on the threads.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
 
-/// Results that may wait for their receiver.
+/// Maximum number of results waiting for the receiver.
 const WAITING: usize = 1024;
 
-/// Runs every case of a list on some threads (zero: one for every core) and hands each result over, in the order in which they come.
+/// Runs every case of a list on some threads (zero: one for every core) and passes each result on, in the order of arrival.
 ///
-/// No case is begun after `stop` is set, and a case may look at it and give `None`, which is handed to nobody. Returning `false` from
-/// `done` has the same effect as `stop`.
+/// No case is started after `stop` is set, and a case may test it and return `None`, which is not passed on. Returning `false` from `done`
+/// has the same effect as `stop`.
 pub fn execute<R: Send>(
     numbers: &[usize],
     threads: usize,
@@ -23,7 +23,7 @@ pub fn execute<R: Send>(
     };
     let threads = threads.clamp(1, numbers.len().max(1));
     if threads == 1 {
-        // Nothing is gained by a thread that waits for another.
+        // A single thread: the cases run in the calling thread.
         for &k in numbers {
             if stop.load(Ordering::Relaxed) {
                 return;
@@ -59,12 +59,13 @@ pub fn execute<R: Send>(
                 break;
             }
         }
-        // Whoever still waits to hand a result over is let go.
+        // Releases threads that still wait to pass on a result.
         drop(receive);
     });
 }
 
-/// Parts of a list of cases that run together on some threads (zero: one for every core): a few batches each, and enough of them for all threads.
+/// Splits a list of cases into parts that run together on some threads (zero: one for every core): each a few batches, and enough parts for
+/// all threads.
 pub fn parts(numbers: &[usize], threads: usize, lanes: usize) -> Vec<&[usize]> {
     let threads = match threads {
         0 => std::thread::available_parallelism().map_or(1, usize::from),

@@ -1,9 +1,9 @@
 //! Many cases of one mechanism: a plan of parameter values, cases run on all cores, one row for each, in the order of the plan.
 //!
-//! A [`Plan`] is a pure function from case number to parameter values, so that a sweep can be cut into shards, interrupted and taken up
-//! again. [`execute`] runs anything for a list of case numbers on any number of threads; what a case gives depends on its number alone, so
-//! results have the same bits however they were computed. [`Sweep`] runs the study of a mechanism for the values of a case and takes its
-//! measures; a case that cannot be assembled or fails is an [`Outcome`] with its code, not the end of the sweep.
+//! A [`Plan`] is a pure function from case number to parameter values, so that a sweep can be split into shards, interrupted and resumed.
+//! [`execute`] runs anything for a list of case numbers on any number of threads; the result of a case depends on its number alone, so
+//! results are identical to the bit however they were computed. [`Sweep`] runs the study of a mechanism for the values of a case and
+//! evaluates its measures; a case that cannot be assembled or fails is an [`Outcome`] with its code, not the end of the sweep.
 
 mod case;
 mod draw;

@@ -1,28 +1,28 @@
-//! Which cases there are: values of parameters, on a grid or spread over a box.
+//! The cases of a sweep: values of parameters, on a grid or spread over a box.
 
 use super::draw::Draw;
 use super::sobol::Sobol;
 use fourbar::Diagnostic;
 use serde::{Deserialize, Serialize};
 
-/// Most cases of a plan.
+/// Maximum number of cases of a plan.
 pub const MOST_CASES: usize = 100_000_000;
-/// Most cases of a Latin hypercube, whose orders are kept.
+/// Maximum number of cases of a Latin hypercube, whose permutations are stored.
 const MOST_DRAWN: usize = 10_000_000;
 
 /// Values of a parameter in its unit.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Values {
-    /// These.
+    /// Listed values.
     List(Vec<f64>),
-    /// From the first to the second, so many, both ends among them; in equal ratios where `log`.
+    /// `count` values from the first to the last, both included; in equal ratios if `log`.
     Range {
         /// First value.
         from: f64,
         /// Last value.
         to: f64,
-        /// How many; zero: any value between, for plans that spread their cases.
+        /// Number of values; zero: any value between, for plans that spread their cases.
         count: usize,
         /// Equal ratios instead of equal differences.
         log: bool,
@@ -38,26 +38,26 @@ pub struct Axis {
     pub values: Values,
     /// The unit as it was written, empty: SI.
     pub unit: String,
-    /// What the unit is in SI.
+    /// Factor of the unit to SI.
     pub factor: f64,
 }
 
-/// How cases are laid out.
+/// Layout of the cases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub enum Scheme {
-    /// Every value with every other; the last axis changes from case to case.
+    /// All combinations; the last axis varies fastest.
     Grid,
-    /// So many cases, each axis cut into as many strips, one case in each.
+    /// Latin hypercube: each axis is cut into as many strips as cases, one case in each.
     Lhs {
-        /// How many.
+        /// Number of cases.
         cases: usize,
         /// Seed.
         seed: u64,
     },
-    /// So many points of a scrambled Sobol sequence.
+    /// Points of a scrambled Sobol sequence.
     Sobol {
-        /// How many.
+        /// Number of points.
         cases: usize,
         /// Seed.
         seed: u64,
@@ -81,7 +81,7 @@ enum Spread {
 }
 
 impl Axis {
-    /// How many values it has of its own; zero where any value between two may come.
+    /// Number of discrete values; zero if any value in a range is possible.
     fn count(&self) -> usize {
         match &self.values {
             Values::List(list) => list.len(),
@@ -98,11 +98,11 @@ impl Axis {
         }
     }
 
-    /// A value at a share of the way, in SI.
+    /// The value at a fraction of the range, in SI.
     fn between(&self, share: f64) -> f64 {
         let x = match &self.values {
             Values::List(list) => list[((share * list.len() as f64) as usize).min(list.len() - 1)],
-            // The ends are met to the bit.
+            // The ends are exact to the bit.
             Values::Range { from, .. } if share == 0.0 => *from,
             Values::Range { to, .. } if share == 1.0 => *to,
             Values::Range { from, to, log: true, .. } => from * (to / from).powf(share),
@@ -128,12 +128,12 @@ impl Axis {
     }
 }
 
-/// How values are written.
+/// Help on how values are written.
 const HOW: &str =
     "write `NAME=60..100 mm:41` for 41 values in equal steps, `NAME=1..100 kN/m:9:log` for equal ratios, or `NAME=60,70,90 mm`";
 
 impl Plan {
-    /// A plan of these axes, checked.
+    /// A checked plan with these axes.
     pub fn new(axes: Vec<Axis>, scheme: Scheme) -> Result<Self, Diagnostic> {
         if axes.is_empty() {
             return Err(Diagnostic::new("U430", "no parameter is varied").help(HOW));
@@ -182,12 +182,12 @@ impl Plan {
         Ok(Self { axes, scheme, cases, spread })
     }
 
-    /// What is varied.
+    /// The varied parameters.
     pub fn axes(&self) -> &[Axis] {
         &self.axes
     }
 
-    /// How.
+    /// The layout of the cases.
     pub fn scheme(&self) -> Scheme {
         self.scheme
     }
@@ -221,7 +221,7 @@ impl Plan {
         }
     }
 
-    /// The case numbers of a shard, counted from 1: every `of`-th one.
+    /// The case numbers of shard `shard`, counted from 1: every `of`-th one.
     pub fn shard(&self, shard: usize, of: usize) -> impl Iterator<Item = usize> + use<> {
         (shard.saturating_sub(1)..self.cases).step_by(of.max(1))
     }

@@ -1,12 +1,12 @@
 //! Points that fill a box evenly: Sobol's sequence, scrambled by a seed.
 //!
 //! Direction numbers of the first dimensions are those of [JoeKuo]; further ones take the next primitive polynomials, found by search, with
-//! initial numbers from a hash. Points are scrambled digit by digit in the way of Owen, by hashes: every seed gives another sequence that
-//! fills the box as evenly, and no point lies on its boundary.
+//! initial numbers from a hash. Points are scrambled digit by digit by Owen's method, with hashes: every seed gives a different sequence
+//! that fills the box equally well, and no point lies on its boundary.
 
 use super::draw::{mix, open_unit};
 
-/// Bits of a coordinate.
+/// Number of bits of a coordinate.
 const BITS: usize = 32;
 
 /// Polynomials (degree, inner coefficients) with their initial direction numbers [JoeKuo], from the second dimension on.
@@ -40,7 +40,7 @@ pub struct Sobol {
 }
 
 impl Sobol {
-    /// The sequence of a seed.
+    /// The sequence for a seed.
     pub fn new(dimensions: usize, seed: u64) -> Self {
         let mut directions = Vec::with_capacity(dimensions);
         let mut search = Polynomials { degree: 6, next: 26 };
@@ -80,13 +80,13 @@ impl Sobol {
             rest >>= 1;
         }
         let key = mix(self.seed ^ mix(dimension as u64));
-        // What lies below the digits of the sequence is random.
+        // Digits below those of the sequence are random.
         let low = mix(key ^ mix(point ^ 0x5bd1_e995)) >> 32;
         open_unit((u64::from(scrambled(x, key)) << 32) | low)
     }
 }
 
-/// Every digit is turned over or not by a hash of the digits before it.
+/// Flips every digit or not according to a hash of the digits before it.
 fn scrambled(x: u32, key: u64) -> u32 {
     let mut out = 0;
     for k in 0..BITS {

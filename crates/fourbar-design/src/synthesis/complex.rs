@@ -5,14 +5,14 @@ use std::ops::{Add, Mul, Neg, Sub};
 /// A complex number.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Complex {
-    /// Along x.
+    /// Component along x.
     pub re: f64,
-    /// Along y.
+    /// Component along y.
     pub im: f64,
 }
 
 impl Complex {
-    /// From its parts.
+    /// A number from its parts.
     pub const fn new(re: f64, im: f64) -> Self {
         Self { re, im }
     }
@@ -32,15 +32,15 @@ impl Complex {
     pub fn arg(self) -> f64 {
         self.im.atan2(self.re)
     }
-    /// Mirrored at the x axis.
+    /// Mirror image in the x axis.
     pub fn conj(self) -> Self {
         Self { re: self.re, im: -self.im }
     }
-    /// Times a number.
+    /// Product with a real number.
     pub fn scaled(self, s: f64) -> Self {
         Self { re: self.re * s, im: self.im * s }
     }
-    /// Divided by another one.
+    /// Quotient with another complex number.
     pub fn over(self, d: Self) -> Self {
         (self * d.conj()).scaled(1.0 / d.square())
     }

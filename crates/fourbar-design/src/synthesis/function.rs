@@ -1,20 +1,20 @@
-//! Function generation: a four-bar whose rocker takes given angles at given angles of its crank, by Freudenstein's equation
+//! Function generation: a four-bar whose rocker has given angles at given angles of its crank, by Freudenstein's equation
 //! `K1 cos th4 - K2 cos th2 + K3 = cos(th2 - th4)`, which is linear in `K1 = g/a`, `K2 = g/c`, `K3 = (a^2 - b^2 + c^2 + g^2)/(2 a c)`.
 
 use super::{Complex, FourBar};
 use fourbar::Diagnostic;
 use nalgebra::{DMatrix, DVector};
 
-/// A linkage for a function.
+/// A linkage for function generation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FunctionFit {
     /// The linkage, its coupler point at the crank pin; fixed pins on the x axis.
     pub linkage: FourBar,
     /// Freudenstein's ratios.
     pub K: [f64; 3],
-    /// Angles by which the rocker misses its own, radians; not a number where the linkage does not reach the crank angle.
+    /// Errors of the rocker angles, radians; NaN if the linkage cannot reach the crank angle.
     pub misses: Vec<f64>,
-    /// Angles of the crank as it is written, with a positive length.
+    /// Crank angles for the linkage with positive link lengths.
     pub angles: Vec<f64>,
     /// Whether all pairs lie on one assembly mode.
     pub one_branch: bool,
@@ -46,7 +46,7 @@ pub fn function(pairs: &[[f64; 2]], ground: f64) -> Result<FunctionFit, Diagnost
         return Err(none("the equations depend on each other"));
     }
     let K = svd.solve(&rhs, 0.0).map_err(|_| none("the equations have no solution"))?;
-    // Links of negative length point the other way.
+    // Links of negative length point in the opposite direction.
     let (a, c) = (ground / K[0], ground / K[1]);
     let b2 = a * a + c * c + ground * ground - 2.0 * a * c * K[2];
     if !(a.is_finite() && c.is_finite() && b2 > 0.0) {
@@ -54,7 +54,7 @@ pub fn function(pairs: &[[f64; 2]], ground: f64) -> Result<FunctionFit, Diagnost
     }
     let b = b2.sqrt();
     let pins = [Complex::default(), Complex::new(ground, 0.0)];
-    // The mode of each pair, from where its angles put the pins; negative links are written as positive ones, turned by half a turn.
+    // The mode of each pair, from the pin positions at its angles; negative links become positive ones, rotated by half a turn.
     let side = |[th2, th4]: &[f64; 2]| {
         let A = Complex::at(*th2).scaled(a);
         let B = pins[1] + Complex::at(*th4).scaled(c);

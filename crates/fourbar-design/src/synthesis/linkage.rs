@@ -14,13 +14,13 @@ pub struct FourBar {
     pub coupler: f64,
     /// Length of the rocker.
     pub rocker: f64,
-    /// The coupler point, from the crank's pin along and across the coupler.
+    /// The coupler point, measured from the crank's moving pin, along and across the coupler.
     pub point: Complex,
     /// +1: the pin of the rocker is to the left of the line from the crank's moving pin to the rocker's fixed pin; -1: to the right.
     pub mode: f64,
 }
 
-/// Where everything is at a crank angle.
+/// Positions of the moving points at a crank angle.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Position {
     /// Moving pin of the crank.
@@ -37,7 +37,7 @@ impl FourBar {
         (self.ground[1] - self.ground[0]).abs()
     }
 
-    /// The position at a crank angle, against the x axis of the world; `None` where the linkage cannot be closed.
+    /// The position at a crank angle, measured from the x axis of the world; `None` if the linkage cannot be closed.
     pub fn position(&self, crank: f64) -> Option<Position> {
         let A = self.ground[0] + Complex::at(crank).scaled(self.crank);
         let d = self.ground[1] - A;
@@ -51,15 +51,15 @@ impl FourBar {
         Some(Position { A, B: A + u.scaled(self.coupler), P: A + u * self.point })
     }
 
-    /// Whether the crank turns all the way round: it and another link are together no longer than the other two.
+    /// Whether the crank rotates fully (Grashof's condition with the crank or the base as shortest link).
     pub fn crank_turns(&self) -> bool {
         let mut links = [self.base(), self.crank, self.coupler, self.rocker];
         links.sort_by(f64::total_cmp);
         links[0] + links[3] <= links[1] + links[2] && (self.crank <= links[0] || self.base() <= links[0])
     }
 
-    /// The smallest angle between coupler and rocker, from 0 to 90 degrees in radians, over a whole turn of the crank or what it can do of
-    /// one: what is far from 90 degrees pushes badly.
+    /// The smallest angle between coupler and rocker, from 0 to 90 degrees in radians, over a whole turn of the crank; zero if the crank
+    /// cannot rotate fully. Values far from 90 degrees transmit force badly.
     pub fn transmission(&self) -> f64 {
         let mut least = std::f64::consts::FRAC_PI_2;
         for k in 0..720 {
@@ -71,7 +71,7 @@ impl FourBar {
         least
     }
 
-    /// The other two linkages whose coupler point draws the same curve (Roberts and Chebyshev); `None` where this one closes nowhere.
+    /// The other two linkages whose coupler point draws the same curve (Roberts and Chebyshev); `None` if this one cannot be closed.
     ///
     /// With the triangle of the coupler `z = (P - A)/(B - A)` the third fixed pin is `O3 = O1 + z (O2 - O1)`. Since `z (B - A) = P - A`,
     /// `O3 = D + z (A - O1) + z (O2 - B)` with `D = O1 + (P - A)`: links of lengths `|P - A|`, `|z|` crank and `|z|` rocker close between `O1`
@@ -112,8 +112,8 @@ impl FourBar {
         Some([right, left])
     }
 
-    /// The angles of the crank on its way through given angles in their order, without jumps of a turn; `None` where it cannot go from one
-    /// to the next on this assembly mode. A crank that turns all the way round goes in the direction that passes them within one turn.
+    /// Crank angles for passing given angles in order, without jumps by whole turns; `None` if the crank cannot go from one to the next in
+    /// this assembly mode. A fully rotating crank goes in the direction that passes them within one turn.
     pub fn way(&self, angles: &[f64]) -> Option<Vec<f64>> {
         let mut way = vec![*angles.first()?];
         if self.crank_turns() {
@@ -140,7 +140,8 @@ impl FourBar {
         Some(way)
     }
 
-    /// How the crank is driven through angles in a second: the parameter of the drive with its comment, and the angle from the first on.
+    /// The drive of the crank through angles in one second: the parameter of the drive with its comment, and the angle relative to the
+    /// first.
     fn drive(&self, angles: &[f64]) -> (String, String) {
         let round = |sign: &str| (format!("turn: {sign}2*pi                      # speed of the crank, rad/s"), "turn*t".to_string());
         let Some(way) = self.way(angles) else { return round("") };
@@ -148,7 +149,7 @@ impl FourBar {
         if self.crank_turns() {
             return round(if way[way.len() - 1] < first { "-" } else { "" });
         }
-        // Where it turns back on the way, and where it began.
+        // Angles at which it reverses, and the first one.
         let mut stops = vec![first];
         for (k, x) in way.iter().enumerate().skip(1) {
             let back = way.get(k + 1).is_none_or(|next| (next - x) * (x - way[k - 1]) < 0.0);
@@ -174,8 +175,8 @@ impl FourBar {
         ("swing: 1                        # fraction of the crank's travel through the given angles and back".into(), format!("'{text}'"))
     }
 
-    /// The mechanism file of the linkage, driven by its crank through angles in their order: round, or there and back where it does not turn
-    /// all the way.
+    /// The mechanism file of the linkage, driven by its crank through angles in order: full rotation, or back and forth if the crank does
+    /// not rotate fully.
     pub fn file(&self, title: &str, angles: &[f64]) -> String {
         let turn = (self.ground[1] - self.ground[0]).arg();
         let start = angles.first().copied().unwrap_or(0.0);
@@ -268,7 +269,8 @@ mod tests {
         assert!(l.crank_turns());
     }
 
-    /// Angles in any order and turned by whole turns: the way is theirs, the linkage closes all along it, and whole cranks turn once.
+    /// Angles in any order and shifted by whole turns: the crank passes them all, the linkage closes all along, and fully rotating cranks
+    /// turn once.
     #[test]
     fn the_crank_finds_its_way_through_angles() {
         let mut random = fourbar::random::Random(20_261_120);
@@ -313,7 +315,7 @@ mod tests {
                 let angle = TAU * k as f64 / 90.0;
                 let p = right.position(angle).expect("its crank turns as the first one");
                 assert!(off(p.P) < 1e-3, "{angle}: {}", off(p.P));
-                // The curve of the other one may close in either mode.
+                // The curve of the other linkage may need either mode.
                 let both = [1.0, -1.0].map(|mode| FourBar { mode, ..left.clone() }.position(angle).map(|p| off(p.P)));
                 if let [Some(a), Some(b)] = both {
                     seen += usize::from(a.min(b) < 1e-3);

@@ -1,8 +1,7 @@
-//! Dimensions of planar four-bar linkages from what they are to do: paths of a coupler point, pairs of crank and rocker angles, positions of
-//! the coupler.
+//! Dimensional synthesis of planar four-bar linkages: paths of a coupler point, pairs of crank and rocker angles, positions of the coupler.
 //!
-//! Points of the plane are complex numbers. A [`FourBar`] stands with its crank pin at `ground[0]` and its rocker pin at `ground[1]`;
-//! `mode` +1 has the coupler pin of the rocker to the left of the line from the crank pin to the rocker's fixed pin.
+//! Points of the plane are complex numbers. A [`FourBar`] has its fixed crank pin at `ground[0]` and its fixed rocker pin at `ground[1]`;
+//! with `mode` +1 the moving pin of the rocker is to the left of the line from the crank's moving pin to the rocker's fixed pin.
 
 mod complex;
 mod function;

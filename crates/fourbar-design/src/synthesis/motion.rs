@@ -1,6 +1,5 @@
-//! Motion generation: a four-bar whose coupler takes three given positions, exactly. A point of the moving plane lies on a circle in its
-//! three positions; the centre of the circle is a fixed pin. Seen from the moving plane, a fixed point lies on a circle too; its centre is a
-//! moving pin.
+//! Motion generation: a four-bar whose coupler takes three given positions exactly. The three positions of a point of the moving plane lie
+//! on a circle, whose centre is a fixed pin. Seen from the moving plane, a fixed point lies on a circle too, whose centre is a moving pin.
 
 use super::{Complex, FourBar};
 use fourbar::Diagnostic;
@@ -14,7 +13,7 @@ pub enum Given {
     Moving,
 }
 
-/// The centre of the circle through three points; `None` where they lie on a line.
+/// The centre of the circle through three points; `None` if they are collinear.
 fn centre(p: [Complex; 3]) -> Option<Complex> {
     let (u, v) = (p[1] - p[0], p[2] - p[0]);
     let d = 2.0 * u.cross(v);
@@ -26,7 +25,7 @@ fn centre(p: [Complex; 3]) -> Option<Complex> {
     Some(p[0] + Complex::new(v.im * uu - u.im * vv, u.re * vv - v.re * uu).scaled(1.0 / d))
 }
 
-/// The fixed pin in the world and the moving pin in the moving plane of each of some given pins.
+/// For each given pin, the fixed pin in the world and the moving pin in the moving plane.
 pub fn dyads(positions: &[(Complex, f64); 3], given: Given, pins: &[Complex]) -> Result<Vec<(Complex, Complex)>, Diagnostic> {
     let world = |s: Complex, k: usize| positions[k].0 + Complex::at(positions[k].1) * s;
     let seen = |w: Complex, k: usize| Complex::at(-positions[k].1) * (w - positions[k].0);
@@ -47,7 +46,7 @@ pub fn dyads(positions: &[(Complex, f64); 3], given: Given, pins: &[Complex]) ->
         .collect()
 }
 
-/// The linkage with two pins given, the coupler point at the origin of the moving plane, and the crank angles at the three positions. Also
+/// The linkage with two pins given and the coupler point at the origin of the moving plane, the crank angles at the three positions, and
 /// whether all positions lie on one branch.
 pub fn motion(positions: &[(Complex, f64); 3], given: Given, pins: &[Complex; 2]) -> Result<(FourBar, [f64; 3], bool), Diagnostic> {
     let bad = positions.iter().any(|(p, a)| !(p.re.is_finite() && p.im.is_finite() && a.is_finite()));
@@ -68,7 +67,7 @@ pub fn motion(positions: &[(Complex, f64); 3], given: Given, pins: &[Complex; 2]
         crank: (world(a, 0) - O1).abs(),
         coupler: (b - a).abs(),
         rocker: (world(b, 0) - O2).abs(),
-        // The origin of the moving plane, seen along the coupler.
+        // The origin of the moving plane, along and across the coupler.
         point: (-a).over(b - a).scaled((b - a).abs()),
         mode: side(0),
     };
@@ -92,7 +91,7 @@ mod tests {
             for (k, (p, angle)) in positions.iter().enumerate() {
                 for mode in [1.0, -1.0] {
                     let q = FourBar { mode, ..l.clone() }.position(angles[k]).expect("it closes there");
-                    // The direction of the coupler turns with the moving plane.
+                    // The coupler rotates with the moving plane.
                     let turned = (q.B - q.A).over(Complex::at(*angle)).arg();
                     let first = FourBar { mode: l.mode, ..l.clone() }.position(angles[0]).expect("it closes");
                     let zero = (first.B - first.A).over(Complex::at(positions[0].1)).arg();

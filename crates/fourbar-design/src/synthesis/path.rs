@@ -1,10 +1,10 @@
-//! Path generation: a crank-rocker whose coupler point passes given points, at given crank angles or at angles of its own choice.
+//! Path generation: a crank-rocker whose coupler point passes given points, at given crank angles or at free ones.
 //!
 //! With the crank of unit length, the crank pin `A(th)` and the direction of the coupler `u(th)`, the coupler point is
-//! `P = z0 + w1 A + w2 u`: place, turn and size of the linkage and the coupler point enter linearly and follow from a linear least-squares
-//! problem. Left are the ratios of the links and the phase of the crank. The ratios are written so that every value is a crank-rocker:
-//! coupler `b = 1 + e^x`, rocker `c = 1 + e^y`, ground between `|b - c| + 1` and `b + c - 1`. Crank angles grow from point to point, so that
-//! the points are passed in their order, on one branch; there is nothing to punish.
+//! `P = z0 + w1 A + w2 u`: position, rotation and size of the linkage and the coupler point enter linearly and follow from a linear
+//! least-squares problem. The remaining unknowns are the ratios of the links and the phase of the crank. The ratios are parametrised so
+//! that every value is a crank-rocker: coupler `b = 1 + e^x`, rocker `c = 1 + e^y`, ground between `|b - c| + 1` and `b + c - 1`. Crank
+//! angles increase from point to point, so that the points are passed in order, on one branch, without penalty terms.
 
 use super::{Complex, FourBar};
 use crate::optimize::least_squares::{Bounds, Options, least_squares};
@@ -14,35 +14,35 @@ use nalgebra::{DMatrix, DVector};
 use std::f64::consts::{PI, TAU};
 use std::sync::atomic::AtomicBool;
 
-/// When the crank passes the points.
+/// Crank angles at which the points are passed.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Timing {
-    /// At these crank angles against the line of the fixed pins, radians.
+    /// At these crank angles, measured from the line of the fixed pins, radians.
     Angles(Vec<f64>),
     /// At these angles after the first point, radians.
     Steps(Vec<f64>),
-    /// In their order within one turn.
+    /// In order within one turn.
     Free,
 }
 
-/// What is requested.
+/// The requested synthesis.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Task {
     /// The points, metres.
     pub points: Vec<Complex>,
-    /// When they are passed.
+    /// Crank angles at the points.
     pub timing: Timing,
-    /// Where the fixed pin of the crank stands; `None`: anywhere.
+    /// Position of the fixed pin of the crank; `None`: free.
     pub place: Option<Complex>,
-    /// Angle of the line of the fixed pins against x; `None`: any.
+    /// Angle of the line of the fixed pins to the x axis; `None`: free.
     pub tilt: Option<f64>,
-    /// Sense of rotation: +1 anticlockwise, -1 clockwise, `None` either. Given angles have their own.
+    /// Sense of rotation: +1 anticlockwise, -1 clockwise, `None` either. Given angles determine it.
     pub sense: Option<f64>,
-    /// Starts for each of the cases that are tried.
+    /// Number of starts for each case.
     pub starts: usize,
     /// Seed of the starts.
     pub seed: u64,
-    /// Threads; zero: one for every core.
+    /// Number of threads; zero: one for every core.
     pub threads: usize,
 }
 
@@ -55,21 +55,21 @@ pub struct Found {
     pub error: f64,
     /// Largest distance from a point.
     pub worst: f64,
-    /// Crank angles at the points, against the x axis of the world.
+    /// Crank angles at the points, measured from the x axis of the world.
     pub angles: Vec<f64>,
-    /// Starts that ended here.
+    /// Number of starts that converged to it.
     pub hits: usize,
-    /// Starts that were tried for its case.
+    /// Number of starts for its case.
     pub starts: usize,
 }
 
-/// Linear unknowns of a shape, and what is left of the points.
+/// Linear unknowns of a linkage shape, and residuals of the points.
 struct Fit {
     residuals: Vec<f64>,
     place: Complex,
-    /// Turn and size.
+    /// Rotation and size.
     w1: Complex,
-    /// The coupler point, turned with the linkage.
+    /// The coupler point, rotated with the linkage.
     w2: Complex,
 }
 
@@ -81,7 +81,7 @@ struct Case<'a> {
 }
 
 impl Case<'_> {
-    /// Number of outer unknowns: two or three ratios, a phase, and gaps of free timing.
+    /// Number of outer unknowns: two or three ratios, a phase, and the gaps for free timing.
     fn unknowns(&self) -> usize {
         match &self.task.timing {
             Timing::Angles(_) => 3,
@@ -102,13 +102,13 @@ impl Case<'_> {
         Bounds { lower, upper, scale: vec![1.0; n] }
     }
 
-    /// Crank angles against the line of the fixed pins.
+    /// Crank angles measured from the line of the fixed pins.
     fn angles(&self, x: &[f64]) -> Vec<f64> {
         match &self.task.timing {
             Timing::Angles(a) => a.clone(),
             Timing::Steps(s) => s.iter().map(|a| x[3] + self.sense * a).collect(),
             Timing::Free => {
-                // Gaps between points, the last one back to the first, make one turn.
+                // Gaps between points, including that from the last one back to the first, sum to one turn.
                 let gaps: Vec<f64> = x[4..].iter().map(|g| g.exp()).collect();
                 let whole: f64 = gaps.iter().sum();
                 let mut at = x[3];
@@ -123,20 +123,20 @@ impl Case<'_> {
         }
     }
 
-    /// Coupler, rocker and ground of the unit crank.
+    /// Lengths of coupler, rocker and ground for a unit crank.
     fn ratios(x: &[f64]) -> [f64; 3] {
         let (b, c) = (1.0 + x[0].exp(), 1.0 + x[1].exp());
         let least = (b - c).abs() + 1.0;
         [b, c, least + x[2] * (b + c - 1.0 - least)]
     }
 
-    /// The best place, turn, size and coupler point of a shape.
+    /// The best position, rotation, size and coupler point for a shape.
     fn fit(&self, x: &[f64]) -> Option<Fit> {
         let [b, c, g] = Self::ratios(x);
         let tilt = self.task.tilt.map(Complex::at);
         let points = &self.task.points;
         let base = self.task.place.unwrap_or_default();
-        // Columns: place (2, where free), turn and size (2, or the size alone), coupler point (2).
+        // Columns: position (2, if free), rotation and size (2, or the size alone), coupler point (2).
         let placed = if self.task.place.is_some() { 0 } else { 2 };
         let sized = if tilt.is_some() { 1 } else { 2 };
         let mut M = DMatrix::zeros(2 * points.len(), placed + sized + 2);
@@ -146,7 +146,7 @@ impl Case<'_> {
             let d = Complex::new(g, 0.0) - A;
             let (d2, length) = (d.square(), d.abs());
             let along = (b * b - c * c + d2) / (2.0 * length);
-            // Of a crank-rocker it is positive but for rounding.
+            // For a crank-rocker the square is positive up to rounding.
             let across = (b * b - along * along).max(0.0).sqrt();
             let u = (Complex::new(along, self.mode * across) * d).scaled(1.0 / (length * b));
             let turn = tilt.unwrap_or(Complex::new(1.0, 0.0));
@@ -170,7 +170,7 @@ impl Case<'_> {
         }
         let mut y = solve(&M, &rhs)?;
         if tilt.is_some() && y[placed] < 0.0 {
-            // A size below zero is a crank that points the other way: the best allowed one has no size.
+            // A negative size is a crank in the opposite direction: the best admissible size is zero.
             let without = M.clone().remove_column(placed);
             let z = solve(&without, &rhs)?;
             y = DVector::from_iterator(M.ncols(), (0..M.ncols()).map(|k| if k == placed { 0.0 } else { z[k - usize::from(k > placed)] }));
@@ -212,7 +212,7 @@ impl Case<'_> {
 fn solve(M: &DMatrix<f64>, rhs: &DVector<f64>) -> Option<DVector<f64>> {
     let qr = M.clone().qr();
     let mut y = qr.q().tr_mul(rhs);
-    // Columns that are all but dependent make enormous linkages: reject them.
+    // Nearly dependent columns give extremely large linkages: reject them.
     let R = qr.r();
     let most = R.diagonal().amax();
     if !(R.diagonal().iter().all(|d| d.abs() > 1e-11 * most) && most.is_finite()) {
@@ -225,7 +225,7 @@ fn refused(why: impl Into<String>, help: &str) -> Diagnostic {
     Diagnostic::new("U439", why).help(help)
 }
 
-/// Looks for crank-rockers, the best first; different ones only.
+/// Searches for distinct crank-rockers, best first.
 pub fn path(task: &Task, stop: &AtomicBool) -> Result<Vec<Found>, Diagnostic> {
     let n = task.points.len();
     let linear = if task.place.is_some() { 0 } else { 2 } + if task.tilt.is_some() { 1 } else { 2 } + 2;
@@ -284,7 +284,7 @@ pub fn path(task: &Task, stop: &AtomicBool) -> Result<Vec<Found>, Diagnostic> {
     found.sort_by_key(|(k, _)| *k);
     let mut list: Vec<Found> = Vec::new();
     let mut all: Vec<Found> = found.into_iter().filter_map(|(_, f)| f).collect();
-    // Sorting is stable: of equal ones the first start counts, regardless of the threads.
+    // The sort is stable: of equal ones the first start counts, regardless of the threads.
     all.sort_by(|a, b| a.error.total_cmp(&b.error));
     let size = task.points.iter().map(|p| (*p - task.points[0]).abs()).fold(1e-300, f64::max);
     let same = |a: &Found, b: &Found| {
@@ -345,7 +345,7 @@ mod tests {
     fn eighteen_points_at_equal_steps() {
         let steps = (0..18).map(|k| k as f64 * PI / 9.0).collect();
         let found = path(&task(&EIGHTEEN, Timing::Steps(steps)), &AtomicBool::new(false)).expect("found");
-        // The optimum of a multistart in ten unknowns with other methods: 0.0090288846310.
+        // Optimum of a published multistart search in ten unknowns by other methods: 0.0090288846310.
         assert!((found[0].error - 0.009_028_884_631).abs() < 1e-11, "{}", found[0].error);
         let l = found.iter().find(|f| f.linkage.mode > 0.0).map(|f| &f.linkage).expect("in both modes");
         for (x, y) in [(l.base(), 1.053943), (l.crank, 0.423875), (l.coupler, 0.914250), (l.rocker, 0.598917)] {
@@ -390,7 +390,7 @@ mod tests {
         let free = Task { timing: Timing::Free, points: list[..5].to_vec(), starts: 30, ..t };
         let found = path(&free, &AtomicBool::new(false)).expect("found");
         assert!(found[0].worst < 1e-6, "{:?}", found[0]);
-        // Threads change nothing.
+        // Results do not depend on the number of threads.
         let again = path(&Task { threads: 3, ..free }, &AtomicBool::new(false)).expect("found");
         assert_eq!(found, again);
     }

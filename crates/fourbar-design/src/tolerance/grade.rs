@@ -1,9 +1,9 @@
 //! Standard tolerances of lengths: the grades of ISO 286-1, in micrometres, for sizes of up to 500 mm.
 
-/// Upper ends of the ranges of sizes, millimetres.
+/// Upper limits of the size ranges, millimetres.
 const SIZES: [f64; 13] = [3.0, 6.0, 10.0, 18.0, 30.0, 50.0, 80.0, 120.0, 180.0, 250.0, 315.0, 400.0, 500.0];
 
-/// Widths of the zones of grades 5 to 13, micrometres. Those of grades 14 to 16 are ten times those of five grades below.
+/// Tolerance widths of grades 5 to 13, micrometres. Those of grades 14 to 16 are ten times those five grades below.
 const WIDTHS: [[f64; 9]; 13] = [
     [4.0, 6.0, 10.0, 14.0, 25.0, 40.0, 60.0, 100.0, 140.0],
     [5.0, 8.0, 12.0, 18.0, 30.0, 48.0, 75.0, 120.0, 180.0],
@@ -20,7 +20,7 @@ const WIDTHS: [[f64; 9]; 13] = [
     [27.0, 40.0, 63.0, 97.0, 155.0, 250.0, 400.0, 630.0, 970.0],
 ];
 
-/// Width of the zone of a grade (`IT5` to `IT16`) for a length, both in metres; `None` where there is none.
+/// Tolerance width of a grade (`IT5` to `IT16`) for a length, both in metres; `None` if undefined.
 pub fn width(grade: &str, length: f64) -> Option<f64> {
     let number: usize = grade.trim().strip_prefix("IT").or(grade.trim().strip_prefix("it"))?.trim().parse().ok()?;
     let size = length.abs() * 1e3;

@@ -1,10 +1,10 @@
 //! Effects of tolerances on measures: a linear stack-up from slopes at the nominal values, and samples.
 //!
-//! With slopes `J_i` of a measure and standard deviations `sigma_i` the measure has the standard deviation `sqrt(sum J_i^2 sigma_i^2)`, of
-//! which parameter `i` has the share `J_i^2 sigma_i^2`; at worst it moves by `sum |J_i| t_i`. A hinge with clearance `c` may have its pin off
-//! centre by `c` in any direction; with slopes `J` along two axes across the hinge it moves a measure by up to `c |J|`, the bound of its
-//! support function, and several hinges by the sum. Samples are drawn by a scrambled Sobol sequence; those that cannot be assembled are a
-//! result like any other and count against the yield.
+//! With slopes `J_i` of a measure and standard deviations `sigma_i` the measure has the standard deviation `sqrt(sum J_i^2 sigma_i^2)`, to
+//! which parameter `i` contributes `J_i^2 sigma_i^2`; in the worst case it changes by `sum |J_i| t_i`. A hinge with clearance `c` may have
+//! its pin off centre by `c` in any direction; with slopes `J` along two axes across the hinge this changes a measure by up to `c |J|`, the
+//! bound of its support function, and several hinges by the sum. Samples are drawn by a scrambled Sobol sequence; those that cannot be
+//! assembled are valid results and count against the yield.
 
 pub mod grade;
 mod statistics;
@@ -15,12 +15,12 @@ use crate::sweep::{Sobol, normal_quantile};
 use fourbar::{Diagnostic, Model};
 use nalgebra::Vector3;
 
-/// How a parameter is distributed about its nominal value.
+/// Distribution of a parameter about its nominal value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Distribution {
     /// Normal with this standard deviation.
     Normal(f64),
-    /// Evenly up to this much to either side.
+    /// Uniform, with this half-width.
     Uniform(f64),
 }
 
@@ -33,7 +33,7 @@ impl Distribution {
         }
     }
 
-    /// How far it reaches: three standard deviations of a normal distribution.
+    /// Half-width; for a normal distribution three standard deviations.
     pub fn reach(&self) -> f64 {
         match self {
             Self::Normal(sigma) => 3.0 * sigma,
@@ -41,7 +41,7 @@ impl Distribution {
         }
     }
 
-    /// The deviation below which a share of all lies.
+    /// The quantile of the deviation for a probability.
     pub fn deviation(&self, share: f64) -> f64 {
         match self {
             Self::Normal(sigma) => sigma * normal_quantile(share),
@@ -57,7 +57,7 @@ pub struct Toleranced {
     pub name: String,
     /// Its nominal value, SI.
     pub nominal: f64,
-    /// How it is distributed.
+    /// Its distribution.
     pub distribution: Distribution,
 }
 
@@ -66,15 +66,15 @@ pub struct Toleranced {
 pub struct Clearance {
     /// Its name.
     pub joint: String,
-    /// How far the pin may lie off the centre, metres.
+    /// Largest distance of the pin from the centre, metres.
     pub radius: f64,
 }
 
-/// Share of the reach of a tolerance at which slopes are taken.
+/// Fraction of the half-width of a tolerance at which slopes are taken.
 pub const DIFFERENCE: f64 = 1.0 / 12.0;
 
-/// What is computed, in this order: the nominal case, each parameter above and below its value, each clearance along two or three axes above
-/// and below, then the samples.
+/// The cases, in this order: the nominal one, each parameter above and below its value, each clearance along two or three axes in both
+/// directions, then the samples.
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// Parameters.
@@ -86,12 +86,12 @@ pub struct Plan {
     sobol: Sobol,
 }
 
-/// A case of the plan: the values of the parameters, and the joint whose pin is moved by how much along which of its axes.
+/// A case of the plan: the values of the parameters, and the displaced pin with its axis and distance.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Case {
     /// Values of the parameters, SI.
     pub values: Vec<f64>,
-    /// A pin off its centre: joint, axis, distance in metres.
+    /// A pin off centre: joint, axis, distance in metres.
     pub offset: Option<(String, usize, f64)>,
 }
 
@@ -135,17 +135,17 @@ impl Plan {
         Ok(Self { parameters, clearances, samples, sobol })
     }
 
-    /// Directions of all clearances.
+    /// Number of directions of all clearances.
     fn directions(&self) -> usize {
         self.clearances.iter().map(|(_, n)| n).sum()
     }
 
-    /// The first sample.
+    /// Number of the first sample.
     pub fn first_sample(&self) -> usize {
         1 + 2 * (self.parameters.len() + self.directions())
     }
 
-    /// Number of cases; without parameters there is nothing to sample.
+    /// Number of cases; without parameters there are no samples.
     #[allow(clippy::len_without_is_empty)]
     pub fn len(&self) -> usize {
         self.first_sample() + if self.parameters.is_empty() { 0 } else { self.samples }
@@ -180,7 +180,7 @@ impl Plan {
     }
 }
 
-/// Moves the pin of a joint off its centre, along an axis of its frame on the base: the first two lie across a hinge.
+/// Moves the pin of a joint off centre, along an axis of its frame on the base: the first two are perpendicular to the axis of a hinge.
 pub fn off_centre(model: &mut Model, joint: &str, axis: usize, distance: f64) {
     if let Some(j) = model.joints.iter_mut().find(|j| j.name == joint) {
         // The third axis of the frame is that of the hinge.
@@ -196,22 +196,22 @@ pub struct Linear {
     pub nominal: f64,
     /// Slopes by parameter.
     pub slopes: Vec<f64>,
-    /// Slopes above and below differ by this share of the larger one, at worst, and for which parameter.
+    /// Largest relative difference of one-sided slopes, and its parameter.
     pub kink: Option<(usize, f64)>,
     /// Standard deviation.
     pub sigma: f64,
     /// Share of each parameter in the variance.
     pub shares: Vec<f64>,
-    /// Largest change where every parameter is off by its reach in the worst direction.
+    /// Largest change if every parameter deviates by its half-width in the worst direction.
     pub worst: f64,
-    /// Largest change by each clearance, and by all of them.
+    /// Largest change due to each clearance.
     pub clearances: Vec<f64>,
-    /// By all clearances.
+    /// Largest change due to all clearances.
     pub clearance: f64,
 }
 
-/// The stack-up of a measure from its values for the first cases of a plan, by their numbers; `None` where one of these failed. Slopes are
-/// differences of these cases, unless exact ones are given.
+/// The linear stack-up of a measure from its values for the first cases of a plan, by their numbers; `None` if one of these failed. Slopes
+/// are differences of these cases, unless exact ones are given.
 pub fn linear(plan: &Plan, values: &dyn Fn(usize) -> Option<f64>, exact: Option<&[f64]>) -> Option<Linear> {
     let nominal = values(0)?;
     let (mut slopes, mut kink) = (Vec::new(), None::<(usize, f64)>);
@@ -227,7 +227,7 @@ pub fn linear(plan: &Plan, values: &dyn Fn(usize) -> Option<f64>, exact: Option<
         }
     }
     let variance = |k: usize| (slopes[k] * plan.parameters[k].distribution.sigma()).powi(2);
-    // An empty sum of floating-point numbers is minus zero.
+    // An empty sum of floating-point numbers would be minus zero.
     let total: f64 = (0..slopes.len()).map(variance).fold(0.0, |s, x| s + x);
     let shares = (0..slopes.len()).map(|k| if total > 0.0 { variance(k) / total } else { 0.0 }).collect();
     let worst = plan.parameters.iter().zip(&slopes).map(|(p, s)| s.abs() * p.distribution.reach()).fold(0.0, |s, x| s + x);
@@ -235,7 +235,7 @@ pub fn linear(plan: &Plan, values: &dyn Fn(usize) -> Option<f64>, exact: Option<
     for (_, n) in &plan.clearances {
         let mut square = 0.0;
         for _ in 0..*n {
-            // The pin was moved by the whole clearance to either side.
+            // The pin was displaced by the whole clearance in both directions.
             square += (0.5 * (values(at)? - values(at + 1)?)).powi(2);
             at += 2;
         }

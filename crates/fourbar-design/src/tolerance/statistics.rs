@@ -1,36 +1,36 @@
-//! Numbers about samples, with how far they may be trusted.
+//! Statistics of samples, with their uncertainties.
 
-/// What samples of a measure say.
+/// Summary statistics of a measure.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Summary {
-    /// How many.
+    /// Number of samples.
     pub count: usize,
     /// Mean.
     pub mean: f64,
-    /// Standard error of the mean, by chance; the sequence of the samples does better.
+    /// Standard error of the mean for random samples; the Sobol sequence is more accurate.
     pub mean_error: f64,
     /// Standard deviation.
     pub sigma: f64,
     /// Its standard error, from the fourth moment.
     pub sigma_error: f64,
-    /// Least and largest.
+    /// Smallest and largest value.
     pub ends: [f64; 2],
-    /// The values below which 0.135 %, 50 % and 99.865 % of all lie: the middle and three standard deviations of a normal distribution.
+    /// Quantiles at 0.135 %, 50 % and 99.865 %: the median and three standard deviations of a normal distribution.
     pub quantiles: [f64; 3],
 }
 
-/// The share of samples that are good, with its confidence.
+/// The share of good samples, with its confidence interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Yield {
-    /// Good ones.
+    /// Number of good samples.
     pub good: usize,
-    /// All.
+    /// Number of all samples.
     pub count: usize,
-    /// Ends of the interval in which the true share lies with 95 % confidence (Wilson's).
+    /// Confidence interval of the true share at 95 % (Wilson's).
     pub interval: [f64; 2],
 }
 
-/// Wilson's interval of a share, for a number of standard deviations.
+/// Wilson's interval for a share, with the given number of standard deviations.
 pub fn wilson(good: usize, count: usize, z: f64) -> [f64; 2] {
     if count == 0 {
         return [0.0, 1.0];
@@ -42,13 +42,13 @@ pub fn wilson(good: usize, count: usize, z: f64) -> [f64; 2] {
 }
 
 impl Yield {
-    /// Of so many good ones.
+    /// The yield for a number of good samples.
     pub fn new(good: usize, count: usize) -> Self {
         Self { good, count, interval: wilson(good, count, 1.959_963_984_540_054) }
     }
 }
 
-/// What samples say; `None` without any.
+/// Summary statistics of samples; `None` without any.
 pub fn summary(samples: &[f64]) -> Option<Summary> {
     let n = samples.len();
     if n == 0 {

@@ -1,6 +1,6 @@
-//! Numbers with several first derivatives: one evaluation gives a value and its slopes in `N` directions.
+//! Numbers with several first derivatives: one evaluation gives a value and its derivatives in `N` directions.
 //!
-//! The slopes stand side by side. What they cost is measured by `cargo bench -p fourbar-bench --bench sensitivities`.
+//! The derivatives are stored side by side. Their cost is measured by `cargo bench -p fourbar-bench --bench sensitivities`.
 
 use fourbar_math::{Scalar, slope};
 use num_traits::{One, Zero};
@@ -22,7 +22,7 @@ impl<const N: usize> Default for Jet<N> {
 }
 
 impl<const N: usize> Jet<N> {
-    /// A function with value `x` and slope `k` of this number.
+    /// A function of this number with value `x` and derivative `k`.
     #[inline(always)]
     fn chain(self, x: f64, k: f64) -> Self {
         let mut d = self.d;
@@ -163,7 +163,7 @@ impl<const N: usize> Scalar for Jet<N> {
     }
     fn sqrt(self) -> Self {
         let y = self.x.sqrt();
-        // A constant zero has a constant root; anything else has no derivative there.
+        // The root of a constant zero is constant; otherwise there is no derivative at zero.
         if y == 0.0 && self.d.iter().all(|d| *d == 0.0) { Self::of(0.0) } else { self.chain(y, 0.5 / y) }
     }
     fn exp(self) -> Self {
@@ -206,7 +206,7 @@ impl<const N: usize> Scalar for Jet<N> {
         y.x = self.x.powf(n);
         y
     }
-    /// Its directions are not time: a constant.
+    /// A jet is treated as constant in time.
     fn diff(self, p: u32) -> Self {
         if p == 0 { self } else { Self::of(0.0) }
     }

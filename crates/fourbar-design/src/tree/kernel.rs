@@ -1,14 +1,14 @@
-//! Accelerations of a tree of bodies over any scalar: one outward pass for places and velocities, one inward for articulated inertias, one
-//! outward for rates. Twists are (linear, angular) in world axes about the origin of the world.
+//! Accelerations of a tree of bodies over any scalar: one outward pass for positions and velocities, one inward for articulated inertias,
+//! one outward for rates. Twists are (linear, angular) in world axes about the world origin.
 //!
-//! The engine's own passes in joint coordinates are written for plain numbers and any joint; here the data of the mechanism are scalars too,
-//! so that they may carry derivatives or belong to several mechanisms at once, and the joints are hinges, slides and welds.
+//! The engine's recursion in joint coordinates uses plain numbers and covers every joint; here the data of the mechanism are scalars too,
+//! so that they may carry derivatives or belong to several mechanisms at once, and joints are revolute, prismatic or fixed.
 
 use fourbar_math::Scalar;
 
 pub type V<T> = [T; 3];
 
-/// What a node may do against the one it hangs on: turn about z or slide along z of its own frame, or nothing.
+/// Motion of a node relative to its parent: rotation about or translation along z of the joint frame, or none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Joint {
     Hinge,
@@ -21,14 +21,14 @@ pub enum Joint {
 pub struct Node {
     pub parent: usize,
     pub joint: Joint,
-    /// Its coordinate and speed; of welds the next one's.
+    /// Index of its coordinate and speed; for a weld, that of the next node.
     pub column: usize,
     /// Body of the model.
     pub body: usize,
 }
 
-/// Numbers of a node: frame of its joint in the frame it hangs on, centre, mass, central inertia (xx, xy, xz, yy, yz, zz) and body axes in
-/// its own frame.
+/// Data of a node: joint frame in the frame of the parent, centre, mass, central inertia (xx, xy, xz, yy, yz, zz) and body axes in the node
+/// frame.
 #[derive(Clone, Copy, Debug)]
 pub struct Shape<T> {
     pub R: [T; 9],
@@ -119,12 +119,12 @@ impl<T: Scalar> Six<T> {
     fn dot(&self, o: &Self) -> T {
         dot(&self.l, &o.l) + dot(&self.a, &o.a)
     }
-    /// How a motion that is carried along with this one changes.
+    /// Rate of a motion vector that is carried along with this motion.
     #[inline(always)]
     pub(super) fn crossed(&self, o: &Self) -> Self {
         Self { l: add(&cross(&self.a, &o.l), &cross(&self.l, &o.a)), a: cross(&self.a, &o.a) }
     }
-    /// How a wrench that is carried along with this motion changes.
+    /// Rate of a wrench that is carried along with this motion.
     #[inline(always)]
     pub(super) fn crossed_wrench(&self, o: &Self) -> Self {
         Self { l: cross(&self.a, &o.l), a: add(&cross(&self.a, &o.a), &cross(&self.l, &o.l)) }
@@ -198,25 +198,25 @@ impl<T: Scalar> Articulated<T> {
     }
 }
 
-/// Where a node is and how it moves.
+/// Position and motion of a node.
 #[derive(Clone, Copy, Debug)]
 pub struct Moving<T> {
-    /// Own frame, its origin, the centre of mass.
+    /// Node frame, its origin, the centre of mass.
     pub E: [T; 9],
     pub x: V<T>,
     pub c: V<T>,
-    /// Velocity, and acceleration where no speed changes.
+    /// Velocity, and acceleration with all rates of the speeds zero.
     pub V: Six<T>,
     pub(super) a: Six<T>,
-    /// What the joint allows.
+    /// Joint column.
     pub(super) S: Six<T>,
     /// Second moment about the origin.
     pub(super) J: [T; 6],
-    /// Wrench on it, less what inertia requires.
+    /// Applied wrench less the inertial wrench.
     pub f: Six<T>,
 }
 
-/// What a column leaves for the last pass.
+/// Results of the inward pass for one column, used by the last pass.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Column<T> {
     pub(super) U: Six<T>,
@@ -224,7 +224,7 @@ pub(super) struct Column<T> {
     phi: T,
 }
 
-/// A tree with its numbers and its workspace.
+/// A tree with its data and its workspace.
 #[derive(Clone, Debug)]
 pub struct Kernel<T> {
     pub nodes: Vec<Node>,
@@ -244,7 +244,7 @@ impl<T: Scalar> Kernel<T> {
         let still = Moving { E: [o, z, z, z, o, z, z, z, o], x: [z; 3], c: [z; 3], V: none, a: none, S: none, J: [z; 6], f: none };
         let n = nodes.len();
         let mut at = vec![still; n];
-        // Gravity as an acceleration of the ground: nothing else has to know of it.
+        // Gravity as an acceleration of the ground, so that no other term is needed.
         at[0].a.l = scale(&gravity, -o);
         Self {
             columns: vec![Column { U: none, inverse: z, phi: z }; n],
@@ -257,7 +257,7 @@ impl<T: Scalar> Kernel<T> {
         }
     }
 
-    /// Places, velocities and what inertia requires, by coordinates and speeds.
+    /// Positions, velocities and inertial wrenches from coordinates and speeds.
     #[inline(always)]
     pub fn sweep(&mut self, q: &[T], u: &[T]) {
         for k in 1..self.nodes.len() {
@@ -283,7 +283,7 @@ impl<T: Scalar> Kernel<T> {
             };
             if n.joint != Joint::Weld {
                 let own = S.by(u[n.column]);
-                // The own motion is carried along by that of the parent.
+                // The relative motion is carried along by that of the parent.
                 a = a.plus(&V.crossed(&own));
                 V = V.plus(&own);
             }
@@ -308,7 +308,7 @@ impl<T: Scalar> Kernel<T> {
         }
     }
 
-    /// A wrench on a node: force at its centre and torque, in world axes.
+    /// Adds a wrench on a node: force at its centre and torque, in world axes.
     #[inline(always)]
     pub fn load(&mut self, k: usize, F: &V<T>, torque: &V<T>) {
         let at = &mut self.at[k];

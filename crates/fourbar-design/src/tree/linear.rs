@@ -1,40 +1,41 @@
-//! Derivatives of the accelerations of a tree by coordinates, speeds and the numbers of the mechanism: the manually differentiated passes.
+//! Derivatives of the accelerations of a tree with respect to coordinates, speeds and the data of the mechanism, by hand-differentiated
+//! passes.
 //!
-//! Every node is displaced by a small twist `d`. What is taken along with it changes nothing in its own eyes, so that derivatives are those
-//! that an observer on the node sees: `X` has `dX = X' + d x X`. Columns are then constant, and with the classical acceleration
-//! `alpha = A_l + w x V_l` of the point of the body at the origin of the world the rest is
+//! Every node is displaced by a small twist `d`. A derivative is the one seen by an observer fixed to the node, so that a quantity carried
+//! along with the node does not change: `dX = X' + d x X`. Joint columns are then constant, and with the classical acceleration
+//! `alpha = A_l + w x V_l` of the body point at the world origin the rest is
 //! ```text
 //! w'     = w'_p + (V_p x S)_a dq + S_a du
 //! b'     = b'_p + w'_p x S_a u + (A_p x S + u (V_p x S) x S)_a dq + (V_p x S)_a du                      of the angular acceleration
 //! alpha' = alpha'_p + 2 w'_p x S_l u + (...) dq + (V_p x S + S_a x V + w x S)_l du
 //! F' = m alpha' + b' x h + (w h^T + w.h - 2 h w^T) w',     N' = h x alpha' + J b' + (w~ J - (J w)~) w'
 //! ```
-//! and the rates of speeds follow with the factor that the plain passes have left. Coefficients are plain numbers: several tangents go
-//! through side by side ([`Linear::tangents`]), or one covector backwards, which gives the derivatives by everything at once
-//! ([`Linear::adjoint`]).
+//! and the rates of the speeds follow from the factorisation left by the plain passes. Coefficients are plain numbers: several tangents are
+//! propagated side by side ([`Linear::tangents`]), or one covector backwards, which gives the derivatives with respect to everything at
+//! once ([`Linear::adjoint`]).
 
 use super::kernel::{Joint, Kernel, Node, Six, V, cross, dot, scale, symmetric, times};
 
-/// Numbers of a node: place and turn of its joint frame in the frame it hangs on, mass, centre, inertia, turn of the body axes.
+/// Data of a node: position and rotation of its joint frame in the parent frame, mass, centre, inertia, rotation of the body axes.
 pub const OWN: usize = 19;
 
-/// What a node leaves for its derivatives.
+/// Coefficients of the derivatives at one node.
 #[derive(Clone, Copy, Debug)]
 pub struct Coefficients {
-    /// Column, its product with the articulated inertia, and the inverse of what that is along it.
+    /// Joint column, articulated inertia times column, and the inverse of the articulated inertia along the column.
     S: Six<f64>,
     U: Six<f64>,
     inverse: f64,
     /// `V_p x S`.
     X: Six<f64>,
-    /// Of `b'` and `alpha'` by the coordinate, and of `alpha'` by the speed.
+    /// Derivatives of `b'` and `alpha'` with respect to the coordinate, and of `alpha'` with respect to the speed.
     b_q: V<f64>,
     a_q: V<f64>,
     a_u: V<f64>,
-    /// What the turning of the parent is crossed with.
+    /// Vectors with which the angular velocity change of the parent is crossed.
     b_w: V<f64>,
     a_w: V<f64>,
-    /// `S x* Phi`: how the wrench of all that hangs on the joint follows its coordinate.
+    /// `S x* Phi`: derivative of the wrench transmitted by the joint with respect to its coordinate.
     P: Six<f64>,
     /// Mass, first moment, second moment about the origin, and the matrices of `w'`.
     m: f64,
@@ -42,7 +43,8 @@ pub struct Coefficients {
     J: [f64; 6],
     F_w: [f64; 9],
     N_w: [f64; 9],
-    /// For derivatives by numbers: frame, origin of the joint frame and centre, velocity, acceleration, and the wrench at the joint.
+    /// For derivatives with respect to the data: frame, origin of the joint frame and centre, velocity, acceleration, and the wrench at the
+    /// joint.
     E: [f64; 9],
     o: V<f64>,
     c: V<f64>,
@@ -84,7 +86,7 @@ impl Default for Coefficients {
     }
 }
 
-/// Several numbers side by side, one of each tangent, and vectors of them.
+/// One number for each of several tangents, and vectors of these.
 pub type Lane<const N: usize> = [f64; N];
 pub type Lanes<const N: usize> = [Lane<N>; 3];
 
@@ -123,18 +125,19 @@ fn back(E: &[f64; 9], x: &V<f64>) -> V<f64> {
     [E[0] * x[0] + E[3] * x[1] + E[6] * x[2], E[1] * x[0] + E[4] * x[1] + E[7] * x[2], E[2] * x[0] + E[5] * x[1] + E[8] * x[2]]
 }
 
-/// A change of the numbers of a node: place and turn of its joint frame, mass, centre and inertia, in the frames of its numbers.
+/// A change of the data of a node: position and rotation of its joint frame, mass, centre and inertia, in the frames in which they are
+/// given.
 #[derive(Clone, Copy, Debug)]
 pub struct Change {
     pub node: usize,
     pub by: [f64; OWN],
 }
 
-/// Changes of the numbers of a mechanism along several tangents.
+/// Changes of the data of a mechanism along several tangents.
 #[derive(Clone, Debug)]
 pub struct Changes<const N: usize> {
     gravity: Lanes<N>,
-    /// By node, those of one at the places of two entries of `first`.
+    /// Sorted by node; the entries of node `k` lie between `first[k]` and `first[k + 1]`.
     list: Vec<Entry>,
     first: Vec<u32>,
 }
@@ -150,7 +153,7 @@ struct Entry {
 }
 
 impl<const N: usize> Changes<N> {
-    /// Changes of gravity and of nodes, by tangent, of a tree with so many nodes.
+    /// Changes of gravity and of the nodes for each tangent, in a tree with `nodes` nodes.
     pub fn new(nodes: usize, tangents: impl Iterator<Item = (V<f64>, Vec<Change>)>) -> Self {
         let mut gravity = [[0.0; N]; 3];
         let mut all: Vec<(usize, Entry)> = Vec::new();
@@ -166,7 +169,7 @@ impl<const N: usize> Changes<N> {
         Self { gravity, list: all.into_iter().map(|(_, e)| e).collect(), first }
     }
 
-    /// How the axes of a body turn against its node, in body axes.
+    /// Rotation of the body axes relative to the node, in body axes.
     pub fn axes(&self, node: usize) -> impl Iterator<Item = (usize, V<f64>)> + '_ {
         self.of(node).iter().map(|e| (e.lane, [e.by[16], e.by[17], e.by[18]])).filter(|(_, turn)| *turn != [0.0; 3])
     }
@@ -181,30 +184,30 @@ impl<const N: usize> Changes<N> {
     }
 }
 
-/// How a node moves along several tangents.
+/// Derivatives of the motion of a node along several tangents.
 #[derive(Clone, Copy, Debug)]
 pub struct Going<const N: usize> {
     w: Lanes<N>,
     b: Lanes<N>,
     a: Lanes<N>,
-    /// Wrench of what hangs on it, less what its columns give way.
+    /// Wrench of the subtree on the node, corrected for the motion of its joint columns.
     F: Lanes<N>,
     T: Lanes<N>,
-    /// What a column gives way.
+    /// Change of the joint rate with the parent fixed, later the rate itself.
     k: Lane<N>,
-    /// Acceleration that comes of the rates.
+    /// Acceleration caused by the rates.
     l: Lanes<N>,
     r: Lanes<N>,
 }
 
-/// Where a node goes along several tangents: its displacement, and how its velocity changes, as twists in the world.
+/// Displacement of a node and change of its velocity along several tangents, as twists in world axes.
 #[derive(Clone, Copy, Debug)]
 pub struct Displaced<const N: usize> {
     pub l: Lanes<N>,
     pub a: Lanes<N>,
     pub v: Lanes<N>,
     pub w: Lanes<N>,
-    /// How the centre moves.
+    /// Displacement of the centre.
     pub c: Lanes<N>,
 }
 
@@ -222,7 +225,7 @@ impl<const N: usize> Default for Displaced<N> {
     }
 }
 
-/// A covector of a node, and what comes of it.
+/// Covectors of a node in the backward pass.
 #[derive(Clone, Copy, Debug, Default)]
 struct Backward {
     l: V<f64>,
@@ -242,7 +245,7 @@ pub struct Linear {
     at: Vec<Coefficients>,
 }
 
-/// Room for covectors.
+/// Workspace for covectors.
 #[derive(Clone, Debug)]
 pub struct Covectors(Vec<Backward>);
 
@@ -251,19 +254,19 @@ impl Covectors {
         Self(vec![Backward::default(); nodes])
     }
 
-    /// What a force and its moment about the origin, both of a node and seen from it, matter to.
+    /// Covectors of a force on a node and of its moment about the origin, both as seen from the node.
     pub fn of_wrench(&self, k: usize) -> (V<f64>, V<f64>) {
         (self.0[k].F, self.0[k].N)
     }
 }
 
 impl Linear {
-    /// For the nodes of a tree.
+    /// Zero coefficients for the nodes of a tree.
     pub fn new(nodes: &[Node]) -> Self {
         Self { nodes: nodes.to_vec(), at: vec![Coefficients::default(); nodes.len()] }
     }
 
-    /// What [`Linear::displace`] needs, where a kernel has just been placed.
+    /// Coefficients that [`Linear::displace`] needs, for a kernel that has just been swept.
     pub fn place(&mut self, kernel: &Kernel<f64>) {
         for k in 1..self.nodes.len() {
             let parent = self.nodes[k].parent;
@@ -274,7 +277,7 @@ impl Linear {
         }
     }
 
-    /// The coefficients where a kernel has just been solved.
+    /// Coefficients for a kernel that has just been solved.
     #[inline(always)]
     pub fn form(&mut self, kernel: &Kernel<f64>, u: &[f64]) {
         let n = self.nodes.len();
@@ -316,7 +319,7 @@ impl Linear {
                     N_w[3 * i + j] = columns[j][i];
                 }
             }
-            // Less the cross matrix of `J w`.
+            // Subtracts the cross matrix of `J w`.
             N_w[1] += L[2];
             N_w[2] -= L[1];
             N_w[3] -= L[2];
@@ -355,7 +358,7 @@ impl Linear {
         }
     }
 
-    /// Where all nodes go, and how their velocities change, along tangents of coordinates and speeds.
+    /// Displacements and velocity changes of all nodes along tangents of coordinates and speeds.
     pub fn displace<const N: usize>(
         &self,
         tangent: &impl Fn(usize) -> (Lane<N>, Lane<N>),
@@ -366,7 +369,7 @@ impl Linear {
         for k in 1..self.nodes.len() {
             let (node, c) = (self.nodes[k], &self.at[k]);
             let mut d = out[node.parent];
-            // Velocities as the node sees them.
+            // Velocity changes as seen from the node.
             let mut s = seen[node.parent];
             if node.joint != Joint::Weld {
                 let (dq, du) = tangent(node.column);
@@ -389,7 +392,7 @@ impl Linear {
                 put(&mut s.w, e.lane, &met.a);
             }
             seen[k] = s;
-            // As the world sees them.
+            // Velocity changes as seen from the world.
             for l in 0..N {
                 let (shift, turn) = (take(&d.l, l), take(&d.a, l));
                 let (v, w, c1, v1) = (cross(&turn, &c.V.l), cross(&turn, &c.V.a), cross(&turn, &c.c), cross(&shift, &c.V.a));
@@ -406,8 +409,8 @@ impl Linear {
         }
     }
 
-    /// Rates of speeds along tangents of coordinates and speeds; `pushed` is how forces on nodes and their moments about the origin
-    /// change, as the nodes see them.
+    /// Rates of the speeds along tangents of coordinates and speeds; `pushed` holds the changes of the forces on nodes and of their moments
+    /// about the origin, as seen from the nodes.
     #[inline(always)]
     pub fn tangents<const N: usize>(
         &self,
@@ -475,7 +478,7 @@ impl Linear {
         }
     }
 
-    /// What the shift of a joint frame adds to how a node moves.
+    /// Adds the effect of a shift of the joint frame to the motion of a node.
     fn shift_motion<const N: usize>(&self, k: usize, e: &Entry, to: &mut Going<N>) {
         let c = &self.at[k];
         let p = &self.at[self.nodes[k].parent];
@@ -489,7 +492,7 @@ impl Linear {
         }
     }
 
-    /// Derivatives of a sum of rates, weighted, by coordinates, speeds and numbers; all are added.
+    /// Adds the derivatives of a weighted sum of rates with respect to coordinates, speeds and data.
     pub fn adjoint(
         &self,
         weights: &[f64],
@@ -525,7 +528,7 @@ impl Linear {
             }
             let to = &mut work[k];
             (to.F, to.N) = (F, T);
-            // What the wrench of the node itself matters to.
+            // Covectors of the wrench of the node itself.
             let (Th, hF) = (cross(&T, &c.h), cross(&c.h, &F));
             let JT = symmetric(&c.J, &T);
             let (Fw, Tw) = (back(&c.F_w, &F), back(&c.N_w, &T));
@@ -549,7 +552,7 @@ impl Linear {
             }
             add_to(&mut to.b, &at.b);
             add_to(&mut to.a, &at.a);
-            // The shift of the joint frame.
+            // Covector of the shift of the joint frame.
             let va = cross(&p.V.l, &at.a);
             let met_a: V<f64> = std::array::from_fn(|i| at.w[i] + turn_b[i] + turn_a[i] + va[i]);
             let met_l = cross(&at.a, &p.V.a);
@@ -568,9 +571,9 @@ impl Linear {
     }
 }
 
-/// Loops over lanes around plain arithmetic, which compilers turn into vector instructions.
+/// Loops over lanes of plain arithmetic, which compilers turn into vector instructions.
 impl Coefficients {
-    /// How the node moves, from its parent.
+    /// Motion of the node from that of its parent.
     #[inline(always)]
     fn moved<const N: usize>(&self, p: &Going<N>, dq: &Lane<N>, du: &Lane<N>, to: &mut Going<N>) {
         for l in 0..N {
@@ -585,7 +588,7 @@ impl Coefficients {
         }
     }
 
-    /// What the motion asks of its inertia.
+    /// Inertial wrench of the motion.
     #[inline(always)]
     fn forced<const N: usize>(&self, to: &mut Going<N>) {
         for l in 0..N {
@@ -599,7 +602,7 @@ impl Coefficients {
         }
     }
 
-    /// What the node hands on to its parent, with what its column gives way.
+    /// Wrench passed to the parent, corrected for the motion of the joint column.
     #[inline(always)]
     fn gathered<const N: usize>(&self, own: &mut Going<N>, dq: &Lane<N>, to: &mut Going<N>) {
         for l in 0..N {
@@ -613,7 +616,7 @@ impl Coefficients {
         }
     }
 
-    /// The rate of its speed, in place of what its column gives way, and its acceleration.
+    /// Rate of the speed, which replaces the rate for a fixed parent, and acceleration of the node.
     #[inline(always)]
     fn answered<const N: usize>(&self, p: &Going<N>, own: &mut Going<N>) {
         for l in 0..N {
@@ -626,7 +629,7 @@ impl Coefficients {
     }
 }
 
-/// What the displacement of a node and the change of its velocity matter to, as covectors of twists in the world.
+/// Covectors of the displacement of a node and of the change of its velocity, dual to twists in world axes.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Placed {
     pub l: V<f64>,
@@ -636,10 +639,10 @@ pub struct Placed {
 }
 
 impl Linear {
-    /// Derivatives by coordinates, speeds and joint frames of what displacements and velocities of nodes matter to; all are added, and
-    /// the covectors are used up.
+    /// Adds the derivatives with respect to coordinates, speeds and joint frames, given the covectors of the displacements and velocities
+    /// of nodes, which are overwritten.
     pub fn displace_back(&self, placed: &mut [Placed], [by_q, by_u]: [&mut [f64]; 2], numbers: &mut [[f64; OWN]]) {
-        // As the nodes see their velocities.
+        // Velocities as seen from the nodes.
         for (x, c) in placed.iter_mut().zip(&self.at).skip(1) {
             add_to(&mut x.a, &cross(&c.V.l, &x.v));
             add_to(&mut x.a, &cross(&c.V.a, &x.w));
@@ -666,8 +669,8 @@ impl Linear {
         placed.iter_mut().for_each(|x| *x = Placed::default());
     }
 
-    /// Adds what the pose and velocity of a body matter to: shift of its centre, turn of its axes, velocity of its centre and angular
-    /// velocity, all in the world, with its axes.
+    /// Adds the covectors of the pose and velocity of a body: displacement of its centre, rotation of its axes, velocity of its centre and
+    /// angular velocity, all in world axes; `axes` are the body axes.
     pub fn of_body(&self, k: usize, axes: &[f64; 9], [shift, turn, v, w]: [V<f64>; 4], placed: &mut Placed, numbers: &mut [f64; OWN]) {
         let c = &self.at[k];
         let mut centre = shift;
@@ -695,7 +698,7 @@ fn shift(p: &Coefficients, c: &Coefficients, by: &[f64; OWN]) -> Six<f64> {
     Six { l: place, a: turn }
 }
 
-/// Where the joint frame on the parent's side begins; a slide carries its node away from there.
+/// Origin of the joint frame on the parent's side; a slide moves its node away from there.
 #[inline(always)]
 fn origin(kernel: &Kernel<f64>, k: usize, parent: usize) -> V<f64> {
     let p = &kernel.at[parent];
@@ -723,12 +726,12 @@ fn of_centre(c: &Coefficients) -> V<f64> {
     std::array::from_fn(|i| c.A.l[i] + turn[i] + round[i])
 }
 
-/// What changes of mass, centre and inertia add to the wrench of a node.
+/// Changes of the wrench of a node due to changes of mass, centre and inertia.
 fn change_inertia(c: &Coefficients, by: &[f64; OWN]) -> [V<f64>; 2] {
     let (w, A) = (&c.V.a, &c.A.a);
     let g = of_centre(c);
     let force = scale(&g, c.m);
-    // In axes of the node, where its inertia is given.
+    // In node axes, in which the inertia is given.
     let (w_own, A_own) = (back(&c.E, w), back(&c.E, A));
     let centre = times(&c.E, &[by[7], by[8], by[9]]);
     let swung = cross(w, &cross(w, &centre));
@@ -743,7 +746,7 @@ fn change_inertia(c: &Coefficients, by: &[f64; OWN]) -> [V<f64>; 2] {
     [f, t]
 }
 
-/// Derivatives by mass, centre and inertia, by what the wrench of a node matters to.
+/// Derivatives with respect to mass, centre and inertia from the covector of the wrench of a node.
 fn change_back(c: &Coefficients, F: &V<f64>, T: &V<f64>, out: &mut [f64; OWN]) {
     let (w, A) = (&c.V.a, &c.A.a);
     let g = of_centre(c);

@@ -1,9 +1,9 @@
-//! Trees of hinges, slides and welds in joint coordinates, with their derivatives: one motion with several tangents beside it, or gone back
-//! once, exactly, along the same steps.
+//! Trees of revolute, prismatic and fixed joints in joint coordinates, with exact derivatives along the same steps: several tangents beside
+//! the motion (forward mode), or one backward pass (adjoint).
 //!
-//! The data of a mechanism (frames, masses, inertias, the start) depend on its parameters as the author wrote it; their derivatives come from
-//! the mechanisms around it, once. Forces are those of the model, evaluated over the same scalar; where a parameter changes their data, the
-//! forces of the mechanisms around are compared at the same state.
+//! The data of a mechanism (frames, masses, inertias, start) depend on its parameters as written in the file; their derivatives are taken
+//! once, from mechanisms with perturbed parameters. Forces are those of the model, evaluated over the same scalar; where a parameter
+//! changes the data of a force, the forces of the perturbed mechanisms are compared at the same state.
 
 mod jet;
 pub mod kernel;
@@ -23,28 +23,29 @@ use fourbar_math::Scalar;
 use kernel::{Joint, Kernel, Node, Shape};
 use linear::Change;
 
-/// Numbers of a node in the list of all.
+/// Length of the data of one node in `numbers`.
 const NODE: usize = 31;
 
-/// A mechanism as a tree: its nodes, its numbers (gravity, then those of each node) and its start.
+/// A mechanism as a tree: its nodes, its data (gravity, then those of each node) and its start.
 #[derive(Clone, Debug)]
 pub struct Tree {
     /// Nodes, the ground first.
     pub nodes: Vec<Node>,
     /// Node of each body.
     pub of_body: Vec<usize>,
-    /// Column of each counted angle.
+    /// Column of each counted (multi-turn) angle.
     pub counted: Vec<usize>,
-    /// Coordinates and speeds.
+    /// Number of coordinates, equal to the number of speeds.
     pub size: usize,
-    /// Gravity, then the numbers of each node but the ground.
+    /// Gravity, then the data of each node except the ground.
     pub numbers: Vec<f64>,
     /// Coordinates, then speeds, at the start.
     pub start: Vec<f64>,
 }
 
 impl Tree {
-    /// Of a model at an assembled start; `None` where it has loops, drives, other joints or anything else that a tree is not made of.
+    /// The tree of a model at an assembled start; `None` if it has loops, drives, other joints or anything else that a tree cannot
+    /// represent.
     pub fn new(model: &Model, start: &Configuration) -> Option<Self> {
         let plain = model.drives.is_empty()
             && model.couplings.is_empty()
@@ -60,7 +61,7 @@ impl Tree {
                 .iter()
                 .all(|j| matches!(j.kind, JointKind::Revolute(_) | JointKind::Prismatic(_) | JointKind::Fixed(_)) && !j.open)
             && !model.forces.iter().any(|(_, f)| f.touches().load);
-        // As many joints as bodies, and every body on the ground by them: no loops.
+        // As many joints as bodies and no loop closures: every body is connected to the ground.
         if !plain || model.joints.len() != model.moving() {
             return None;
         }
@@ -91,7 +92,7 @@ impl Tree {
                 counted[memory] = n.u;
             }
             let s = &tree.shapes[k];
-            // Row by row: nalgebra stores columns.
+            // Row by row: nalgebra stores matrices by columns.
             let axes = tree.at[k].E.tr_mul(&tree.pose(k).A);
             numbers.extend(s.R.transpose().iter().chain(s.s.iter()).chain(s.c.iter()));
             numbers.push(s.mass);
@@ -105,12 +106,12 @@ impl Tree {
         Some(Self { nodes, of_body: tree.of_body.clone(), counted, size: tree.speeds, numbers, start })
     }
 
-    /// Whether another one has the same nodes.
+    /// Whether another tree has the same nodes.
     pub fn fits(&self, other: &Self) -> bool {
         self.nodes == other.nodes && self.counted == other.counted
     }
 
-    /// How far the bodies of a state lie from where the coordinates of the tree put them: lengths, turns and their rates.
+    /// Largest deviation of the bodies of a state from the start of the tree: positions, rotations and their rates.
     pub fn gap(&self, at: &Configuration) -> f64 {
         let mut kernel = self.kernel(&self.numbers);
         let (q, u) = self.start.split_at(self.size);
@@ -131,15 +132,15 @@ impl Tree {
         worst
     }
 
-    /// A change of all numbers as gravity, and changes of nodes in the terms that derivatives are taken by; those that are none are left
-    /// out.
+    /// Splits a change of all data into that of gravity and those of the nodes, with rotations as vectors; nodes without a change are
+    /// omitted.
     pub fn changes(&self, by: &[f64]) -> ([f64; 3], Vec<Change>) {
         let mut list = Vec::new();
         for (k, (own, d)) in self.numbers[3..].chunks_exact(NODE).zip(by[3..].chunks_exact(NODE)).enumerate() {
             if d.iter().all(|x| *x == 0.0) {
                 continue;
             }
-            // Turns on the left of a matrix, `d R R^T`, and on its right, `axes^T d axes`; row by row.
+            // Rotations on the left of a matrix, `d R R^T`, and on its right, `axes^T d axes`; row by row.
             let left = |i: usize, j: usize| (0..3).map(|l| d[3 * i + l] * own[3 * j + l]).sum::<f64>();
             let right = |i: usize, j: usize| (0..3).map(|l| own[22 + 3 * l + i] * d[22 + 3 * l + j]).sum::<f64>();
             let turn = |m: &dyn Fn(usize, usize) -> f64| [0.5 * (m(2, 1) - m(1, 2)), 0.5 * (m(0, 2) - m(2, 0)), 0.5 * (m(1, 0) - m(0, 1))];
@@ -155,7 +156,7 @@ impl Tree {
         ([by[0], by[1], by[2]], list)
     }
 
-    /// The passes with given numbers.
+    /// The kernel with the given data.
     pub fn kernel<T: Scalar>(&self, numbers: &[T]) -> Kernel<T> {
         let three = |x: &[T]| [x[0], x[1], x[2]];
         let nine = |x: &[T]| std::array::from_fn(|i| x[i]);

@@ -1,49 +1,49 @@
-//! A tree in motion: explicit steps over any scalar, whose sizes are decided by values alone.
+//! Motion of a tree by explicit steps over any scalar; step sizes depend on values only, not on derivatives.
 
 use super::Tree;
 use fourbar::integrator::first_order::{Estimate, Tableau, Weights, combined_error};
 use fourbar::stop;
 use fourbar_math::Scalar;
 
-/// Steps, at most.
+/// Maximum number of steps.
 const MOST: usize = 10_000_000;
 
-/// What moves a tree.
+/// Rates that drive a tree.
 pub trait Rates<T> {
-    /// Rates of the speeds at a time, by coordinates and speeds.
+    /// Rates of the speeds at a time, from coordinates and speeds.
     fn rates(&mut self, t: f64, q: &[T], u: &[T], du: &mut [T]);
 }
 
-/// States on the way that are kept, so that it can be gone back: all of them, or every second, fourth and so on where they are many.
+/// States stored for the backward pass: all of them, or every second, fourth and so on where they are many.
 #[derive(Clone, Debug, Default)]
 pub struct Kept {
-    /// Where each step begins, and its size.
+    /// Start time and size of each step.
     pub steps: Vec<(f64, f64)>,
-    /// Every how many steps the state is kept.
+    /// Number of steps between stored states.
     pub every: usize,
-    /// Numbers of a state, and most that are kept.
+    /// Length of a state, and maximum length of all stored states.
     size: usize,
     most: usize,
     states: Vec<f64>,
 }
 
 impl Kept {
-    /// Nothing yet, for states of so many numbers, with at most so many in all.
+    /// Empty storage for states of length `size`, with at most `most` numbers in all.
     pub fn new(size: usize, most: usize) -> Self {
         Self { steps: Vec::new(), every: 1, size, most: most.max(4 * size), states: Vec::new() }
     }
 
-    /// A state that is kept.
+    /// A stored state.
     pub fn state(&self, place: usize) -> &[f64] {
         &self.states[place * self.size..(place + 1) * self.size]
     }
 
-    /// Numbers that are kept.
+    /// Count of stored numbers.
     pub fn numbers(&self) -> usize {
         self.states.len()
     }
 
-    /// Notes a step from a state.
+    /// Records a step from a state.
     pub fn step(&mut self, t: f64, h: f64, y: impl Iterator<Item = f64>) {
         if self.steps.len().is_multiple_of(self.every) {
             if self.states.len() + self.size > self.most {
@@ -65,34 +65,34 @@ impl Kept {
 /// A tree with its state, moved by an explicit method.
 pub struct Moved<T: Scalar, R: Rates<T>> {
     pub rates: R,
-    /// Coordinates.
+    /// Number of coordinates.
     n: usize,
     tableau: &'static Tableau,
-    /// Time, and coordinates and speeds.
+    /// Time; coordinates and speeds.
     pub t: f64,
     pub y: Vec<T>,
     next: Vec<T>,
     stages: Vec<Vec<T>>,
     nodes: Vec<f64>,
-    /// Lengths of the columns: one for slides, the size of the mechanism for hinges.
+    /// Length scales of the columns: one for slides, the size of the mechanism for hinges.
     sizes: Vec<f64>,
     h: f64,
-    /// Whether the first stage is that of the state.
+    /// Whether the first stage has been evaluated at the current state.
     begun: bool,
     /// Evaluations so far.
     pub evaluations: usize,
-    /// The way, where it is to be gone back.
+    /// States stored for the backward pass, if there is one.
     pub kept: Option<Kept>,
 }
 
-/// Where the stages of a method stand, as shares of a step.
+/// Nodes of the stages of a method, as fractions of a step.
 pub fn places(tableau: &Tableau) -> Vec<f64> {
     let sum = |w: &Weights| w.iter().map(|(_, x)| x).sum::<f64>();
     std::iter::once(0.0).chain(tableau.a.iter().map(sum)).collect()
 }
 
 impl<T: Scalar, R: Rates<T>> Moved<T, R> {
-    /// From a start, with a method.
+    /// Starts from a state with a method.
     pub fn new(tree: &Tree, rates: R, start: &[T], tableau: &'static Tableau, t: f64, length: f64) -> Self {
         let nodes = places(tableau);
         let mut sizes = vec![length; tree.size];
@@ -116,7 +116,7 @@ impl<T: Scalar, R: Rates<T>> Moved<T, R> {
         }
     }
 
-    /// Rates of coordinates and speeds at a state, into a stage.
+    /// Evaluates the rates of coordinates and speeds at a state into a stage.
     #[inline(always)]
     fn evaluate(&mut self, t: f64, stage: usize, of_next: bool) {
         self.evaluations += 1;
@@ -127,7 +127,7 @@ impl<T: Scalar, R: Rates<T>> Moved<T, R> {
         self.rates.rates(t, q, u, du);
     }
 
-    /// All stages of a step, and its end in `next`.
+    /// Evaluates all stages of a step; its end is in `next`.
     fn attempt(&mut self, h: f64) {
         let Tableau { a, .. } = *self.tableau;
         for (s, weights) in a.iter().enumerate() {
@@ -144,7 +144,7 @@ impl<T: Scalar, R: Rates<T>> Moved<T, R> {
         }
     }
 
-    /// The first stage of a step, taken from the last one where that had it.
+    /// Evaluates the first stage of a step unless the last stage of the previous step provides it.
     fn begin(&mut self) {
         if !self.begun {
             self.evaluate(self.t, 0, false);
@@ -152,7 +152,7 @@ impl<T: Scalar, R: Rates<T>> Moved<T, R> {
         }
     }
 
-    /// Takes the end of a step for the state.
+    /// Makes the end of a step the current state.
     fn accept(&mut self, t: f64, h: f64) {
         if let Some(kept) = &mut self.kept {
             kept.step(self.t, h, self.y.iter().map(|y| y.value()));
@@ -166,7 +166,7 @@ impl<T: Scalar, R: Rates<T>> Moved<T, R> {
         }
     }
 
-    /// Steps of one size, so many.
+    /// Takes a number of steps of fixed size.
     pub fn fixed(&mut self, h: f64, steps: usize) {
         for _ in 0..steps {
             self.begin();
@@ -175,7 +175,7 @@ impl<T: Scalar, R: Rates<T>> Moved<T, R> {
         }
     }
 
-    /// Size of an error: lengths, and speeds by a time.
+    /// Norm of an error estimate: lengths, with speeds multiplied by a time scale.
     fn size(&self, weights: Weights, h: f64) -> f64 {
         let n = self.n;
         let fastest = (0..n).fold(1e-3_f64, |m, i| m.max(self.y[n + i].value().abs()));
@@ -183,7 +183,7 @@ impl<T: Scalar, R: Rates<T>> Moved<T, R> {
         (0..n).fold(0.0_f64, |m, i| m.max((self.sizes[i] * error(i)).abs()).max((self.sizes[i] * error(n + i) / fastest).abs()))
     }
 
-    /// Moves on to a time with errors of each step below a tolerance, in lengths; `false` where steps become too small or too many.
+    /// Integrates to a time with the error of each step below a tolerance, in lengths; `false` if steps become too small or too many.
     pub fn to(&mut self, t: f64, tolerance: f64) -> bool {
         let mut count = 0;
         let order = self.tableau.order as f64;
@@ -193,7 +193,7 @@ impl<T: Scalar, R: Rates<T>> Moved<T, R> {
         while self.t < t {
             self.begin();
             let left = t - self.t;
-            // The last two steps share what is left.
+            // The last two steps share the remaining interval.
             let h = if self.h >= left { left } else { self.h.min(0.5 * left.max(self.h)) };
             self.attempt(h);
             let error = match self.tableau.error {
@@ -206,7 +206,7 @@ impl<T: Scalar, R: Rates<T>> Moved<T, R> {
             if error <= tolerance {
                 self.accept(if h == left { t } else { self.t + h }, h);
                 let grown = h * factor.clamp(0.2, 5.0);
-                // A step cut short by its end says little of the next one.
+                // A step cut short by the end of the interval tells little about the next step size.
                 self.h = if h < self.h { self.h.max(grown) } else { grown };
             } else if error.is_finite() {
                 self.h = h * factor.clamp(0.1, 0.9);

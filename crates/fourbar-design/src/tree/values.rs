@@ -8,7 +8,7 @@ use fourbar::coordinate::PoseOf;
 use fourbar::force::eval::{States, VelocityOf};
 use nalgebra::{Matrix3, Vector3};
 
-/// The state of a tree that is placed, as forces read it.
+/// The state of a swept tree, as read by forces.
 pub struct Seen<'a> {
     pub t: f64,
     pub tree: &'a Tree,
@@ -62,12 +62,12 @@ pub struct Values<'a> {
 }
 
 impl<'a> Values<'a> {
-    /// A tree of a model.
+    /// Values for a tree of a model.
     pub fn new(tree: &'a Tree, model: &'a Model) -> Self {
         Self { kernel: tree.kernel(&tree.numbers), tree, model, wrenches: Vec::new() }
     }
 
-    /// The state where the kernel is placed.
+    /// The state at which the kernel was last swept.
     pub fn seen<'s>(&'s self, t: f64, q: &'s [f64], u: &'s [f64]) -> Seen<'s> {
         Seen { t, tree: self.tree, kernel: &self.kernel, q, u }
     }

@@ -1,4 +1,4 @@
-//! What the tests of the analyses share.
+//! Shared parts of the tests of the analyses.
 #![allow(dead_code)]
 
 use fourbar::trajectory::Column;
@@ -17,7 +17,7 @@ pub fn model_with(name: &str, set: &[(&str, &str)]) -> Model {
     loaded.spec.build().unwrap_or_else(|e| panic!("{name}: {e}"))
 }
 
-/// The mechanism of a text.
+/// The mechanism described by a text.
 pub fn of_text(text: &str) -> Model {
     read_model(text, &ReadOptions::default()).unwrap_or_else(|e| panic!("{e}")).spec.build().unwrap_or_else(|e| panic!("{e}"))
 }
@@ -40,7 +40,7 @@ pub fn near(x: f64, y: f64, tolerance: f64) {
     assert!((x - y).abs() <= tolerance * y.abs().max(1.0), "{x} instead of {y}");
 }
 
-/// Does something with a file whose mechanism follows its parameters.
+/// Calls a function with the parameters of a file.
 pub fn with<T>(text: &str, f: impl FnOnce(&Parameters<'_>) -> T) -> T {
     let loaded = read_model(text, &ReadOptions::default()).unwrap_or_else(|e| panic!("{text}\n{e}"));
     let file = Variations::new(&loaded, None, &[], false).unwrap_or_else(|e| panic!("{e}"));
@@ -50,7 +50,7 @@ pub fn with<T>(text: &str, f: impl FnOnce(&Parameters<'_>) -> T) -> T {
     f(&Parameters::new(names.clone(), values, &build).with_computed(&loaded.computed_parameters))
 }
 
-/// Reads measures that name no parameters.
+/// Parses measures that name no parameters.
 pub fn reads<'a>(texts: &'a [&'a str]) -> impl Fn(&[Column], &[f64]) -> Result<Vec<Measure>, Error> + 'a {
     |columns, _| Ok(texts.iter().map(|t| Measure::new(t, columns)).collect::<Result<Vec<_>, _>>()?)
 }

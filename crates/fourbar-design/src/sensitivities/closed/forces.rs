@@ -1,4 +1,4 @@
-//! How forces follow the bodies that they read, and the parameters that change them, to be gone back.
+//! Derivatives of forces with respect to the bodies that they depend on and to parameters, for the backward pass.
 
 use super::super::given::{Changed, LOOKS, Look, Of, Varied};
 use super::rows::Pull;
@@ -9,7 +9,7 @@ use nalgebra::Vector3;
 
 type V = Vector3<f64>;
 
-/// A force on a body as another body varies: slopes of force and torque.
+/// A force on the body `on`: derivatives of force and torque with respect to the state of the body `by`.
 struct Push {
     on: usize,
     by: usize,
@@ -17,7 +17,7 @@ struct Push {
     T: [[f64; LOOKS]; 3],
 }
 
-/// The forces at one evaluation.
+/// Derivatives of all forces at one evaluation.
 #[derive(Default)]
 pub struct Pushes {
     list: Vec<Push>,
@@ -26,7 +26,7 @@ pub struct Pushes {
 }
 
 impl Pushes {
-    /// Notes the forces at a state, and how they vary.
+    /// Evaluates the derivatives of the forces at a state.
     pub fn note(&mut self, model: &Model, bodies: &[Vec<usize>], changed: &[Changed], at: Plain<'_>) {
         self.list.clear();
         self.data.clear();
@@ -54,7 +54,7 @@ impl Pushes {
         }
     }
 
-    /// Adds the derivatives of the work that the forces do on a virtual motion.
+    /// Adds the derivatives of the virtual work of the forces.
     pub fn back(&self, (q, v): (&[Pose], &[Twist]), x: &[Twist], pulls: &mut [Pull], by_parameter: &mut [f64]) {
         for p in &self.list {
             let on = &x[p.on];

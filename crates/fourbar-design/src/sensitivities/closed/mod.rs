@@ -1,14 +1,14 @@
-//! Derivatives of measures of a run of a mechanism with loops, by many parameters at once: the motion in absolute coordinates is gone back
-//! from its end to its start with what each state matters to each measure.
+//! Derivatives of measures of a run of a mechanism with loops with respect to many parameters at once: adjoint equations along the motion
+//! in absolute coordinates, from its end to its start.
 //!
-//! Accelerations solve `M a + G^T lambda = f - h`, `G a = gamma`. The matrix is symmetric, so that the same factor takes the covector of
-//! accelerations back:
+//! Accelerations solve `M a + G^T lambda = f - h`, `G a = gamma`. The matrix is symmetric, so that the same factorisation serves for the
+//! covector of the accelerations:
 //! ```text
 //! M x + G^T y = abar,  G x = 0        qbar = -(r^T x + s^T y)_q,  vbar = -(...)_v,  pbar = -(...)_p
 //! r = M a + h - f + G^T lambda        s = G a - gamma
 //! ```
-//! Where a step is closed again, `q' = q - M^-1 G^T mu`, `Phi(q') = 0`, the covector loses what the rows see of it. Corrections are as small as
-//! the error of a step, and what changes with their size is left out.
+//! The projection after a step, `q' = q - M^-1 G^T mu`, `Phi(q') = 0`, removes the part of the covector normal to the constraints.
+//! Corrections are as small as the error of a step, and their derivatives are neglected.
 
 mod forces;
 mod motion;
@@ -40,26 +40,26 @@ use nalgebra::{Matrix3, Vector3};
 use rows::{Moving, Pull, Weights};
 use std::ops::Range;
 
-/// Tolerance of a run that has none of its own.
+/// Default tolerance of a run.
 const TOLERANCE: f64 = 1e-9;
-/// Numbers of a body in the list of all: mass, inertia, place, axes, velocity and angular velocity as drawn.
+/// Length of the data of a body in the list: mass, inertia, position, axes, velocity and angular velocity as drawn.
 const BODY: usize = 28;
-/// Places of these.
+/// Offsets of the inertia and of the drawn pose and velocity.
 const INERTIA: usize = 1;
 const DRAWN: usize = 10;
 
-/// A mechanism with loops and how it is moved.
+/// A mechanism with loops and the method of its motion.
 pub(super) struct Way<'a> {
     model: &'a Model,
     set: ConstraintSet,
     start: &'a Configuration,
     study: &'a Study,
     tableau: &'static Tableau,
-    /// Where steps end, beside output times.
+    /// Step ends required in addition to output times.
     ends: Vec<f64>,
 }
 
-/// The numbers that the equations and the drawn start of a mechanism are made of: gravity, those of bodies, those of rows.
+/// The data in the equations and the drawn start of a mechanism: gravity, then the data of bodies, then those of rows.
 struct OfLoops<'a> {
     model: &'a Model,
     form: Vec<(u8, f64)>,
@@ -79,7 +79,7 @@ fn list(model: &Model, set: &ConstraintSet) -> Vec<f64> {
     out
 }
 
-/// All constraints of a mechanism, measured with a characteristic length.
+/// All constraints of a mechanism, scaled with a given characteristic length.
 fn constraints(model: &Model, length: f64) -> ConstraintSet {
     if model.length == length {
         return ConstraintSet::new(model.all_constraints(), |_| false);
@@ -101,7 +101,7 @@ impl Listed for OfLoops<'_> {
 }
 
 impl<'a> Way<'a> {
-    /// Of a mechanism from a start; `None` where its constraints are others than points and directions, or it moves otherwise.
+    /// A mechanism from a start; `None` if its constraints are not made of points and directions, or the method is not supported.
     pub fn new(model: &'a Model, start: &'a Configuration, study: &'a Study) -> Option<Self> {
         let tableau = match (study.step, study.integrator.as_deref()) {
             (Some(_), Some(name)) => Tableau::named(name)?,
@@ -118,7 +118,7 @@ impl<'a> Way<'a> {
         plain.then(|| Self { model, set, start, study, tableau, ends: model.time_marks(study.t_end) })
     }
 
-    /// Moves on to an output time; `false` where that fails.
+    /// Integrates to an output time; `false` on failure.
     fn advance(&self, mover: &mut Mover<'_>, t: f64, kept: &mut dyn FnMut(f64, f64, &State)) -> bool {
         let ok = match self.study.step {
             _ if t <= mover.t => true,
@@ -140,10 +140,10 @@ impl<'a> Way<'a> {
     }
 }
 
-/// What one measure has gathered on the way back.
+/// Covectors of one measure accumulated in the backward pass.
 struct Carried {
     lambda: Vec<Pull>,
-    /// The largest entry that outputs have given it.
+    /// The largest entry added by outputs.
     given: f64,
     /// Covectors of the rates of stages.
     stages: Vec<Vec<Increment>>,
@@ -167,23 +167,23 @@ impl Carried {
     }
 }
 
-/// Room of the way back.
+/// Workspace of the backward pass.
 struct Back<'m> {
     mover: Mover<'m>,
-    /// Bodies that forces read, and parameters that change forces.
+    /// Bodies that forces depend on, and parameters that change forces.
     read: Vec<Vec<usize>>,
     changed: Vec<Changed>,
     pushes: Vec<Pushes>,
-    /// Where the numbers of rows begin in the list of all.
+    /// Offset of the data of rows in the list.
     rows_from: usize,
-    /// Turns of the bodies in a step.
+    /// Rotation increments of the bodies in a step.
     turns: Vec<Vector3<f64>>,
     /// A virtual motion.
     x: Vec<Twist>,
     room: Room,
 }
 
-/// The derivatives of measures of a run; `None` where the mechanisms around are of another form, the motion cannot be followed, or a measure
+/// The derivatives of measures of a run; `None` if perturbed mechanisms have a different form, the motion cannot be followed, or a measure
 /// reads more than poses and velocities.
 pub(super) fn of_measures(
     way: &Way<'_>,
@@ -202,7 +202,7 @@ pub(super) fn of_measures(
     let mut rows_of = Rows::new(model, start);
     let mut run = Trajectory::new(columns(model));
     let mut states = Vec::new();
-    // Steps that were taken at each output time.
+    // Number of steps taken up to each output time.
     let mut ends = Vec::new();
     for t in study.output_times() {
         if !way.advance(&mut mover, t, &mut |t, h, y| kept.step(t, h, y.numbers())) {
@@ -251,7 +251,7 @@ pub(super) fn of_measures(
     let (mut row, mut step) = (ends.len(), count);
     let mut useless = None;
     loop {
-        // Outputs where the last step ends.
+        // Outputs at the end of the last step.
         while row > 0 && ends[row - 1] == step {
             row -= 1;
             for (measure, c) in carried.iter_mut().enumerate() {
@@ -288,13 +288,13 @@ pub(super) fn of_measures(
     Ok(Some(Found { run, measures, end, slopes, kept: 8 * (kept.numbers() + segment.len() * size), useless }))
 }
 
-/// The derivatives by parameters, at the start.
+/// The derivatives with respect to parameters, at the start.
 fn by_parameters(c: &Carried, measure: usize, follow: &[Follows]) -> Vec<f64> {
     let one = |(known, f): (&f64, &Follows)| known + f.seen[measure] + f.slopes.iter().map(|&(i, x)| c.numbers[i] * x).sum::<f64>();
     c.by_parameter.iter().zip(follow).map(one).collect()
 }
 
-/// Multipliers that take from a covector what the rows see of it, into `y`: `S y = G M^-1 c`, with the factor in the equations.
+/// Multipliers of the part of a covector normal to the constraints, into `y`: `S y = G M^-1 c`, with the current factorisation.
 fn seen_by_rows(e: &mut Equations<'_>, c: &[Wrench], polish: bool, y: &mut [f64]) {
     let Equations { set, G, p, .. } = e;
     for (d, (w, inverse)) in p.dq.iter_mut().zip(c.iter().zip(&p.inverse)) {
@@ -305,7 +305,7 @@ fn seen_by_rows(e: &mut Equations<'_>, c: &[Wrench], polish: bool, y: &mut [f64]
 }
 
 impl Back<'_> {
-    /// The states at the begins of some steps, from the one that was kept.
+    /// The states at the starts of some steps, recomputed from a stored state.
     fn segment(&mut self, kept: &Kept, steps: Range<usize>, like: &State, out: &mut Vec<State>) {
         let count = steps.len();
         out.resize_with(count.max(out.len()), || like.clone());
@@ -318,7 +318,7 @@ impl Back<'_> {
         }
     }
 
-    /// One step back, from the state that it began with and the one that it ended with.
+    /// One step backwards, given the states at its start and its end.
     fn step(&mut self, t: f64, h: f64, before: &State, after: &State, carried: &mut [Carried]) {
         let rows = self.mover.tableau.a.len();
         self.mover.evaluate(t, h, before, 0..rows);
@@ -342,13 +342,13 @@ impl Back<'_> {
         }
     }
 
-    /// Through all stages of a step.
+    /// Backward pass through all stages of a step.
     fn stages_back(&mut self, h: f64, c: &mut Carried) {
         let first = self.rows_from;
         let Self { mover, pushes, turns, x, room: (y, wrench, pulls), .. } = self;
         let (a, model) = (mover.tableau.a, mover.model);
         let n = model.bodies.len();
-        // The end of the step before it is closed.
+        // The end of the step before projection.
         pulls[0] = Pull::default();
         for b in 1..n {
             let (turn, begun) = turn_back(&turns[b], &c.lambda[b].turn);
@@ -364,7 +364,7 @@ impl Back<'_> {
             let s = &mut mover.stages[j];
             wrench.iter_mut().zip(&c.stages[j]).for_each(|(w, k)| *w = Wrench { F: k.v, T: k.w });
             wrench[0] = Wrench::zero();
-            // As accelerations were solved for.
+            // The transposed solution of the accelerations.
             seen_by_rows(&mut s.e, wrench, false, y);
             s.e.set.add_transposed(&s.e.G, y, -1.0, wrench);
             wrench[0] = Wrench::zero();
@@ -386,7 +386,7 @@ impl Back<'_> {
                 let J: Matrix3<f64> = own.w * s.a[b].w.transpose() + own.w.cross(w) * w.transpose();
                 numbers[INERTIA..INERTIA + 9].iter_mut().zip(J.iter()).for_each(|(n, j)| *n -= j);
                 (0..3).for_each(|i| c.numbers[i] += body.mass * own.v[i]);
-                // Rates of places and turns.
+                // Rates of positions and rotations.
                 let (by_turn, by_w) = pulled_back_by(&s.d[b].turn, w, &kbar.turn);
                 pull.v += kbar.r;
                 pull.w += by_w;
@@ -403,12 +403,12 @@ impl Back<'_> {
     }
 }
 
-/// Room for multipliers, wrenches and covectors.
+/// Workspace for multipliers, wrenches and covectors.
 type Room = (Vec<f64>, Vec<Wrench>, Vec<Pull>);
 
 const STILL: [Twist; 0] = [];
 
-/// From covectors of a state whose velocities were closed to those of the state before, with the factor of its pose in the equations.
+/// Converts covectors of a state with projected velocities to those before the projection, with the factorisation at its pose.
 fn velocities_back(e: &mut Equations<'_>, at: &State, lambda: &mut [Pull], numbers: &mut [f64], (y, wrench, pulls): &mut Room) {
     wrench.iter_mut().zip(lambda.iter()).for_each(|(w, l)| *w = Wrench { F: l.v, T: l.w });
     wrench[0] = Wrench::zero();
@@ -424,7 +424,7 @@ fn velocities_back(e: &mut Equations<'_>, at: &State, lambda: &mut [Pull], numbe
     }
 }
 
-/// The same of poses.
+/// The same for the projection of poses.
 fn poses_back(e: &mut Equations<'_>, at: &State, lambda: &mut [Pull], numbers: &mut [f64], (y, wrench, pulls): &mut Room) {
     wrench.iter_mut().zip(lambda.iter()).for_each(|(w, l)| *w = Wrench { F: l.r, T: l.turn });
     wrench[0] = Wrench::zero();

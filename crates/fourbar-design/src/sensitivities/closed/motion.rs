@@ -1,9 +1,10 @@
-//! A mechanism with loops in motion, in absolute coordinates: explicit steps of Munthe-Kaas kind on rotations, closed again after each.
+//! Motion of a mechanism with loops in absolute coordinates: explicit Runge-Kutta-Munthe-Kaas steps on rotations, with a projection after
+//! each step.
 //!
 //! ```text
 //! Y_j = y exp(D_j),  D_j = h sum a_ji k_i,  k_j = (v, T^-1(D_j) omega, a) at Y_j,      y' = closed(y exp(h sum b_i k_i))
 //! ```
-//! Every stage has equations of its own, so that the factors of a whole step are there when it is gone back.
+//! Every stage has a separate set of equations, so that the factorisations of a whole step are available to the backward pass.
 
 use super::rows::Pull;
 use crate::tree::places;
@@ -21,22 +22,22 @@ use std::ops::Range;
 
 type V = Vector3<f64>;
 
-/// Residuals below this share of the extent, or of the speed, are rounding.
+/// Residuals below this share of the extent, or of the speed, are rounding errors.
 const CLOSED: f64 = 1e-13;
-/// Corrections after a step, at most.
+/// Maximum number of corrections after a step.
 const CORRECTIONS: usize = 12;
-/// A step may not be corrected by more than this share of the characteristic length.
+/// Largest residual after a step, as a share of the characteristic length.
 const FARTHEST: f64 = 0.1;
-/// Time in which velocities count as lengths in the error of a step.
+/// Time scale that converts velocities to lengths in the error of a step.
 const TAU: f64 = 0.1;
-/// Steps, at most.
+/// Maximum number of steps.
 const MOST: usize = 10_000_000;
-/// Largest turn of a body in a step, rad.
+/// Largest rotation of a body in a step, rad.
 const TURN: f64 = 1.5;
-/// Numbers that store a body.
+/// Count of numbers that store a body.
 const STORED: usize = 18;
 
-/// An increment of a body: its place, its turn, its velocity and its angular velocity.
+/// An increment of a body: position, rotation, velocity and angular velocity.
 pub type Increment = Pull;
 
 /// Poses and velocities, ground first, and counted angles.
@@ -56,7 +57,7 @@ impl State {
         Configuration { t, q: self.q.clone(), v: self.v.clone(), turns: self.turns.clone(), z: like.z.clone() }
     }
 
-    /// How many numbers store it.
+    /// Count of numbers that store a state.
     pub fn stored(&self) -> usize {
         STORED * (self.q.len() - 1) + self.turns.len()
     }
@@ -87,20 +88,20 @@ impl State {
 
 /// A stage of a step.
 pub struct Stage<'m> {
-    /// Its equations, with their factor.
+    /// Its equations, factorised.
     pub e: Equations<'m>,
     pub t: f64,
     pub q: Vec<Pose>,
     pub v: Vec<Twist>,
     pub a: Vec<Twist>,
     pub lambda: Vec<f64>,
-    /// What leads to it.
+    /// Increment from the start of the step.
     pub d: Vec<Increment>,
     /// Its rates.
     k: Vec<Increment>,
 }
 
-/// A mechanism that moves.
+/// A mechanism in motion.
 pub struct Mover<'m> {
     pub model: &'m Model,
     pub tableau: &'static Tableau,
@@ -124,14 +125,14 @@ fn combine<'a>(weights: Weights, h: f64, of: impl Fn(usize) -> &'a [Increment], 
 }
 
 impl<'m> Mover<'m> {
-    /// From a consistent start.
+    /// Starts from a consistent state.
     pub fn new(model: &'m Model, set: &ConstraintSet, start: &Configuration, tableau: &'static Tableau) -> Self {
         let n = model.bodies.len();
         let count = tableau.a.len() + usize::from(tableau.same_last);
         let equations = || Equations::of(model, set.clone(), start);
         let stage = |_: usize| {
             let mut e = equations();
-            // Off the constraints redundant rows contradict the others a little.
+            // Off the constraint manifold redundant rows are slightly inconsistent.
             let yielding = Yielding::new(&mut e, None);
             yielding.write(&mut e.eps);
             Stage {
@@ -159,12 +160,12 @@ impl<'m> Mover<'m> {
         }
     }
 
-    /// Whether directions without inertia were given some, so that accelerations are found by iteration.
+    /// Whether massless directions were given a small inertia, so that accelerations need iteration.
     pub fn is_floored(&self) -> bool {
         self.closing.floored
     }
 
-    /// Some stages of a step from a state, those before them being known.
+    /// Evaluates some stages of a step from a state; the stages before them must be known.
     pub fn evaluate(&mut self, t: f64, h: f64, y: &State, which: Range<usize>) -> bool {
         for j in which {
             let (before, rest) = self.stages.split_at_mut(j);
@@ -189,7 +190,7 @@ impl<'m> Mover<'m> {
         true
     }
 
-    /// The end of a step whose stages are known, closed; `false` where that fails.
+    /// Computes the projected end of a step whose stages are known; `false` on failure.
     pub fn end(&mut self, t: f64, h: f64, y: &State, out: &mut State) -> bool {
         let Some(result) = self.tableau.a.last() else { return false };
         let stages = &self.stages;
@@ -204,7 +205,7 @@ impl<'m> Mover<'m> {
         self.close(t + h, out)
     }
 
-    /// The increment of a step whose stages are known.
+    /// Increment of a step whose stages are known.
     pub fn increment(&mut self, h: f64) -> &[Increment] {
         let stages = &self.stages;
         if let Some(result) = self.tableau.a.last() {
@@ -213,7 +214,7 @@ impl<'m> Mover<'m> {
         &self.d
     }
 
-    /// Corrects poses, then velocities, by the smallest changes in the metric of the masses.
+    /// Corrects poses, then velocities, by the smallest changes in the mass metric.
     fn close(&mut self, t: f64, y: &mut State) -> bool {
         let (e, L) = (&mut self.closing, self.model.length);
         let extent = y.q[1..].iter().fold(L, |m, q| m.max(q.r.amax()));
@@ -251,7 +252,7 @@ impl<'m> Mover<'m> {
         true
     }
 
-    /// Size of an error of the step at hand, in lengths.
+    /// Norm of an error estimate of the current step, in lengths.
     fn size(&mut self, weights: Weights, h: f64) -> f64 {
         let (stages, L) = (&self.stages, self.model.length);
         combine(weights, h, |i| &stages[i].k, &mut self.d);
@@ -260,7 +261,7 @@ impl<'m> Mover<'m> {
         if self.d.iter().all(Pull::is_finite) { most } else { f64::INFINITY }
     }
 
-    /// One step; tells about it before the state changes. `false` where it fails.
+    /// Takes one step and reports it through `kept` before the state changes. Returns success and the error over the tolerance.
     fn step(&mut self, h: f64, end: f64, kept: &mut dyn FnMut(f64, f64, &State), tolerance: Option<f64>) -> (bool, f64) {
         let (y, mut next) = (std::mem::take(&mut self.y), std::mem::take(&mut self.next));
         let rows = self.tableau.a.len();
@@ -292,7 +293,7 @@ impl<'m> Mover<'m> {
         (ok, error)
     }
 
-    /// Steps of one size, so many, to a time.
+    /// Takes a number of equal steps to a time.
     pub fn fixed(&mut self, t: f64, steps: usize, kept: &mut dyn FnMut(f64, f64, &State)) -> bool {
         let h = (t - self.t) / steps as f64;
         (1..=steps).all(|k| {
@@ -301,7 +302,7 @@ impl<'m> Mover<'m> {
         })
     }
 
-    /// Moves on to a time with errors of each step below a tolerance, in lengths.
+    /// Integrates to a time with the error of each step below a tolerance, in lengths.
     pub fn to(&mut self, t: f64, tolerance: f64, kept: &mut dyn FnMut(f64, f64, &State)) -> bool {
         let order = match self.tableau.error {
             Estimate::None => return false,
@@ -313,13 +314,13 @@ impl<'m> Mover<'m> {
         let mut count = 0;
         while self.t < t {
             let left = t - self.t;
-            // The last two steps share what is left.
+            // The last two steps share the remaining interval.
             let h = if self.h >= left { left } else { self.h.min(0.5 * left.max(self.h)) };
             let (ok, error) = self.step(h, if h == left { t } else { self.t + h }, kept, Some(tolerance));
             let factor = 0.9 * error.max(1e-300).powf(-1.0 / (order + 1.0));
             if ok {
                 let grown = h * factor.clamp(0.2, 5.0);
-                // A step cut short by its end says little of the next one.
+                // A step cut short by the end of the interval tells little about the next step size.
                 self.h = if h < self.h { self.h.max(grown) } else { grown };
             } else {
                 self.h = h * if error.is_finite() { factor.clamp(0.1, 0.9) } else { 0.25 };
@@ -339,12 +340,12 @@ fn moved(q: &Pose, v: &Twist, d: &Increment, to: &mut Pose, speed: &mut Twist) {
     *speed = Twist { v: v.v + d.v, w: v.w + d.w };
 }
 
-/// From the covector of a turn at the end of an increment to that of the increment, and that of the turn where it begins.
+/// From the covector of a rotation at the end of an increment: the covectors of the increment and of the rotation at its start.
 pub fn turn_back(D: &V, turn: &V) -> (V, V) {
     (so3::tangent(D).tr_mul(turn), so3::exp(D) * turn)
 }
 
-/// The derivatives of `g . T^-1(D) w` by `D` and by `w`.
+/// The derivatives of `g . T^-1(D) w` with respect to `D` and `w`.
 pub fn pulled_back_by(D: &V, w: &V, g: &V) -> (V, V) {
     let s = D.norm_squared();
     // T^-1 = 1 + 1/2 D~ + c D~ D~.
@@ -354,7 +355,7 @@ pub fn pulled_back_by(D: &V, w: &V, g: &V) -> (V, V) {
     (by, so3::tangent_inv(D).tr_mul(g))
 }
 
-/// The coefficient of the square in `T^-1` and its slope, by the square of the angle.
+/// The coefficient of the square in `T^-1` and its derivative with respect to the square of the angle.
 fn coefficient(s: f64) -> (f64, f64) {
     if s < 0.05 {
         // Bernoulli numbers over factorials.

@@ -1,6 +1,6 @@
-//! Rows of constraints gone back: from what they matter to poses, velocities and the numbers that they are made of.
+//! Adjoint of constraint rows: derivatives with respect to poses, velocities and the data of the rows.
 //!
-//! Rows are products of vectors that are fixed to bodies, or sums of such: directions and points. With a virtual motion `x`, velocities `v` and
+//! Rows are products, or sums of products, of vectors fixed to bodies: directions and points. With a virtual motion `x`, velocities `v` and
 //! accelerations `a` of the bodies,
 //! ```text
 //! psi = phi Phi + lambda (G x) + mu (d^2 Phi/dt^2),      d^2 Phi/dt^2 = G a - gamma
@@ -14,7 +14,7 @@ use nalgebra::Vector3;
 
 type V = Vector3<f64>;
 
-/// What a body matters: covectors of its place, its turn in body axes, its velocity in the world and its angular velocity in body axes.
+/// Covectors of a body: of its position, rotation in body axes, velocity in the world and angular velocity in body axes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Pull {
     pub r: V,
@@ -24,8 +24,8 @@ pub struct Pull {
 }
 
 impl Pull {
-    /// From covectors of a shift, a turn, a velocity and an angular velocity that are all in the world, the turn leaving the angular velocity
-    /// as the world sees it.
+    /// From covectors of displacement, rotation, velocity and angular velocity, all in world axes; the rotation keeps the world components
+    /// of the angular velocity.
     pub fn of_world(by: &[[f64; 3]; 4], q: &Pose, v: &Twist) -> Self {
         let [r, turn, u, w] = by.map(V::from);
         Self { r, turn: q.A.tr_mul(&(turn + (q.A * v.w).cross(&w))), v: u, w: q.A.tr_mul(&w) }
@@ -57,7 +57,7 @@ pub struct Moving<'a> {
     pub x: &'a [Twist],
 }
 
-/// Weights of the rows: of their values, of their rates along the virtual motion, and of their second rates. None where a list is empty.
+/// Weights of the rows: of their values, of their rates along the virtual motion, and of their second rates. An empty list means zero.
 #[derive(Clone, Copy, Default)]
 pub struct Weights<'a> {
     pub value: &'a [f64],
@@ -88,14 +88,14 @@ impl Flow {
         Self { x: *c, ..Self::default() }
     }
 
-    /// The weighted sum of the product with another vector, its rate along the virtual motion and its second rate.
+    /// The weighted sum of the product with another vector, of its rate along the virtual motion and of its second rate.
     fn product(&self, o: &Self, [value, along, second]: [f64; 3]) -> f64 {
         value * self.x.dot(&o.x)
             + along * (self.along.dot(&o.x) + self.x.dot(&o.along))
             + second * (self.second.dot(&o.x) + 2.0 * self.rate.dot(&o.rate) + self.x.dot(&o.second))
     }
 
-    /// The covector of a factor of a product whose other factor is this, with the weights of the product.
+    /// The covector of the other factor of a product with this vector, with the weights of the product.
     fn factor(&self, [value, along, second]: [f64; 3]) -> Self {
         Self {
             x: self.x * value + self.along * along + self.second * second,
@@ -107,7 +107,7 @@ impl Flow {
 }
 
 impl Moving<'_> {
-    /// A direction of a body.
+    /// A direction fixed to a body.
     fn arrow(&self, b: usize, c: &V) -> Flow {
         let (A, w) = (&self.q[b].A, &self.v[b].w);
         let turned = w.cross(c);
@@ -115,7 +115,7 @@ impl Moving<'_> {
         Flow { x: A * c, rate: A * turned, second, along: self.x.get(b).map_or_else(V::zeros, |x| A * x.w.cross(c)) }
     }
 
-    /// A point of a body.
+    /// A point fixed to a body.
     fn spot(&self, b: usize, s: &V) -> Flow {
         let mut p = self.arrow(b, s);
         p.x += self.q[b].r;
@@ -125,7 +125,7 @@ impl Moving<'_> {
         p
     }
 
-    /// From the covector of a direction to those of the body; gives that of the direction in body axes.
+    /// Converts the covector of a direction to covectors of the body; returns that of the components in body axes.
     fn arrow_back(&self, b: usize, c: &V, g: &Flow, out: &mut Pull) -> V {
         let (A, w) = (&self.q[b].A, &self.v[b].w);
         let turned = w.cross(c);
@@ -145,7 +145,7 @@ impl Moving<'_> {
         by
     }
 
-    /// The same of a point.
+    /// The same for a point.
     fn spot_back(&self, b: usize, s: &V, g: &Flow, out: &mut Pull) -> V {
         out.r += g.x;
         out.v += g.rate;
@@ -153,7 +153,7 @@ impl Moving<'_> {
     }
 }
 
-/// Whether all rows of a set are such: points and directions, none of them moving with time.
+/// Whether all rows of a set are made of points and directions that do not depend on time.
 pub fn are_polynomial(set: &ConstraintSet) -> bool {
     set.list.iter().all(|c| {
         c.spare.is_none()
@@ -165,7 +165,7 @@ pub fn are_polynomial(set: &ConstraintSet) -> bool {
     })
 }
 
-/// The vectors of a coordinate, in the order in which its numbers are listed.
+/// The vectors of a coordinate, in the order in which their components are listed, with their count.
 fn vectors(y: &Coordinate) -> Option<([&V; 3], usize)> {
     match y {
         Coordinate::Dp1 { a_i, a_j, .. } => Some(([a_i, a_j, a_j], 2)),
@@ -176,7 +176,7 @@ fn vectors(y: &Coordinate) -> Option<([&V; 3], usize)> {
     }
 }
 
-/// The numbers that the rows of a set are made of, in a fixed order.
+/// The data of the rows of a set, in a fixed order.
 pub fn numbers(set: &ConstraintSet) -> Vec<f64> {
     let mut out = Vec::new();
     for rows in set.list.iter().flat_map(|c| &c.rows) {
@@ -197,12 +197,12 @@ pub fn numbers(set: &ConstraintSet) -> Vec<f64> {
     out
 }
 
-/// How many they are.
+/// Length of [`numbers`].
 pub fn count(set: &ConstraintSet) -> usize {
     numbers(set).len()
 }
 
-/// What of the rows is no number of [`numbers`]: kinds and lengths, in which mechanisms around must be the same.
+/// The properties of rows not contained in [`numbers`]: kinds and lengths, which must be equal in perturbed mechanisms.
 pub fn form(set: &ConstraintSet) -> Vec<(u8, f64)> {
     let mut out = Vec::new();
     for c in &set.list {
@@ -231,13 +231,13 @@ pub fn form(set: &ConstraintSet) -> Vec<(u8, f64)> {
     out
 }
 
-/// Adds derivatives by vectors from a place on.
+/// Adds derivatives with respect to vectors at an offset.
 fn add(by: &mut [f64], place: &mut usize, list: &[V]) {
     by[*place..].iter_mut().zip(list.iter().flat_map(|x| x.iter())).for_each(|(b, x)| *b += x);
     *place += 3 * list.len();
 }
 
-/// Adds `factor` times the derivatives of `psi` to those of bodies, ground included, and of the numbers of the rows.
+/// Adds `factor` times the derivatives of `psi` to those of bodies, including the ground, and of the data of the rows.
 pub fn back(set: &ConstraintSet, at: &Moving<'_>, weights: Weights<'_>, factor: f64, pulls: &mut [Pull], by: &mut [f64]) {
     let (mut row, mut place) = (0, 0);
     for c in &set.list {
@@ -270,7 +270,7 @@ pub fn back(set: &ConstraintSet, at: &Moving<'_>, weights: Weights<'_>, factor: 
                     for (k, y) in terms {
                         let own = all.map(|w| w * k);
                         let [i, j] = y.slots().map(body);
-                        // The two factors of the product, and how they are gone back to the vectors that they are made of.
+                        // The two factors of the product, and the covectors of the vectors they are made of.
                         let difference = |s_i: &V, s_j: &V| at.spot(j, s_j).less(&at.spot(i, s_i));
                         let (P, Q) = match y {
                             Coordinate::Dp1 { a_i, a_j, .. } => (at.arrow(i, a_i), at.arrow(j, a_j)),

@@ -1,4 +1,4 @@
-//! How the start of a mechanism with loops follows many parameters, gone back, and whether its joints stay closed.
+//! Adjoint of the assembled start of a mechanism with loops, and a test whether parameters keep its joints closed.
 
 use super::super::Parameters;
 use super::super::around::around;
@@ -17,16 +17,16 @@ use fourbar::state::{Configuration, Wrench};
 use fourbar_math::so3::tilde;
 use nalgebra::DVector;
 
-/// Parameters whose starts are differentiated forwards at once.
+/// Number of parameters whose starts are differentiated forwards at once.
 const AT_ONCE: usize = 16;
-/// Shares of the work that what a parameter changes does on a self-stress, up to which the whole of it is rounding.
+/// If the work of a parameter change on a self-stress is below this share of its terms, it is rounding.
 const OPEN: f64 = 1e-6;
-/// Openings of joints for a change by the whole parameter, in characteristic lengths, that are rounding.
+/// Joint gaps, for a change by the whole parameter, that are rounding errors, in characteristic lengths.
 const ROUNDING: f64 = 1e-9;
-/// Filters that leave self-stresses alone.
+/// Number of filter passes that isolate self-stresses.
 const FILTERS: usize = 3;
 
-/// Adds what the start matters: to the numbers of the mechanism where it is drawn closed, else to the parameters. `false` where neither is
+/// Adds the covectors of the start to the data of the mechanism if it is drawn closed, otherwise to the parameters. `false` if neither is
 /// possible.
 pub fn gone_back(
     way: &Way<'_>,
@@ -62,8 +62,8 @@ pub fn gone_back(
     Ok(true)
 }
 
-/// Through the assembly of a start that is drawn closed: its derivative is the smallest correction, in the metric of assembly, that closes what
-/// the numbers open.
+/// Adjoint of the assembly of a start that is drawn closed. Its derivative is the smallest correction, in the metric of assembly, that
+/// closes the gaps due to a change of the data.
 fn drawn_back(way: &Way<'_>, carried: &mut [Carried]) {
     let Way { model, set, start, .. } = way;
     let mut e = Equations::of(model, set.clone(), start);
@@ -77,7 +77,7 @@ fn drawn_back(way: &Way<'_>, carried: &mut [Carried]) {
         let first = c.numbers.len() - rows::count(set);
         let (numbers, of_rows) = c.numbers.split_at_mut(first);
         velocities_back(&mut e, &at, &mut c.lambda, of_rows, &mut room);
-        // Angular velocities are drawn in the world: a turn by assembly leaves them there.
+        // Angular velocities are drawn in world axes: a rotation by assembly leaves their world components unchanged.
         let turned: Vec<_> = c.lambda.iter().zip(&at.v).map(|(l, v)| l.w.cross(&v.w)).collect();
         c.lambda.iter_mut().zip(&turned).for_each(|(l, t)| l.turn += t);
         poses_back(&mut e, &at, &mut c.lambda, of_rows, &mut room);
@@ -91,18 +91,18 @@ fn drawn_back(way: &Way<'_>, carried: &mut [Carried]) {
     }
 }
 
-/// Whether no parameter opens a joint at some states: whether what it changes of the rows does no work on self-stresses, of which there are so
-/// many. The factor in the equations is overwritten.
+/// Whether no parameter opens a joint at some states, that is, whether the resulting changes of rows do no work on the `redundant`
+/// self-stresses. Overwrites the factorisation.
 pub fn stay_closed(e: &mut Equations<'_>, redundant: usize, states: &[&Configuration], follow: &[Follows], sizes: &[f64]) -> bool {
     let (model, mut random) = (e.model, Random(0x9e37_79b9_7f4a_7c15));
     let first = 3 + BODY * (model.bodies.len() - 1);
     states.iter().all(|s| {
         e.jacobian(&s.q);
         e.factor(1.0);
-        // One more than there are independent ones, by chance.
+        // Random combinations, one more than there are independent self-stresses.
         (0..=redundant).all(|_| {
             e.p.x.iter_mut().for_each(|x| *x = random.number());
-            // The compliance leaves nothing but self-stresses.
+            // Multiplying by the compliance damps everything but self-stresses.
             for _ in 0..FILTERS {
                 e.p.x.iter_mut().zip(&e.eps).for_each(|(x, eps)| *x *= eps);
                 e.p.solve();
