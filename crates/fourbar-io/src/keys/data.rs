@@ -33,7 +33,7 @@ pub const TABLE: Table = Table {
     ],
 };
 
-/// A result column of one's own.
+/// A user-defined result column.
 pub const OUTPUT: Table = Table {
     section: "outputs",
     kind: None,

@@ -1,8 +1,8 @@
-//! What `run`, `sweep`, `tolerance`, `optimize` and `synthesize` compute.
+//! Settings of `run`, `sweep`, `tolerance`, `optimize` and `synthesize`.
 
 use super::{Expect, LENGTH, PLAIN, STUDY_EVENTS, TIME, Table, may, need};
 
-/// What `run` computes, and the studies of designers.
+/// Settings of `run` and of the design studies.
 pub const STUDY: Table = Table {
     section: "study",
     kind: None,
@@ -28,7 +28,7 @@ pub const STUDY: Table = Table {
     ],
 };
 
-/// A method of one's own.
+/// A user-defined integration method.
 pub const INTEGRATOR: Table = Table {
     section: "study.integrator",
     kind: None,
@@ -37,7 +37,7 @@ pub const INTEGRATOR: Table = Table {
     keys: &[need("tableau", Expect::Group(&TABLEAU), "an explicit Runge-Kutta method")],
 };
 
-/// An explicit Runge-Kutta method, as Butcher writes it.
+/// An explicit Runge-Kutta method as a Butcher tableau.
 pub const TABLEAU: Table = Table {
     section: "study.integrator.tableau",
     kind: None,
@@ -51,7 +51,7 @@ pub const TABLEAU: Table = Table {
     ],
 };
 
-/// What `sweep` varies.
+/// Settings of `sweep`.
 pub const SWEEP: Table = Table {
     section: "sweep",
     kind: None,
@@ -69,7 +69,7 @@ pub const SWEEP: Table = Table {
     ],
 };
 
-/// What `optimize` searches for.
+/// Settings of `optimize`.
 pub const OPTIMIZE: Table = Table {
     section: "optimize",
     kind: None,
