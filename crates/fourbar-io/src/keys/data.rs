@@ -40,7 +40,7 @@ pub const OUTPUT: Table = Table {
     title: "an output",
     doc: "A user-defined result column. The expression alone may replace the group.",
     keys: &[
-        need("value", Expect::StateFunction(None), "the column, of time, joints and points"),
+        need("value", Expect::StateFunction(None), "the column as an expression of time, joints and points"),
         may("unit", Expect::Unit, "unit of the column; default: SI"),
     ],
 };

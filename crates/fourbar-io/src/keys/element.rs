@@ -251,7 +251,7 @@ pub const DRIVE: Table = Table {
         may("angle", Expect::TimeFunction(PLAIN), "the joint's angle"),
         may("distance", Expect::TimeFunction(LENGTH), "the joint's distance"),
         may("speed", Expect::InputFunction(None), "the rate of the angle, or of the distance if there is no angle"),
-        may("acceleration", Expect::InputFunction(None), "the rate of that speed, which starts at zero or at the value in `start`"),
+        may("acceleration", Expect::InputFunction(None), "the rate of the speed; the speed starts at zero or at the value in `start`"),
     ],
 };
 

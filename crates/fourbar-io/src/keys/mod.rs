@@ -254,15 +254,15 @@ pub const TOP: Table = Table {
     keys: &[
         need("fourbar", Expect::Version, "version of the format"),
         may("title", Expect::Text, "free text"),
-        may("parameters", Expect::Parameters, "numbers with names, to be used in expressions; `--set` changes them"),
+        may("parameters", Expect::Parameters, "named numbers for use in expressions; `--set` changes them"),
         may("gravity", Expect::Vector(Some(Dimension::ACCELERATION)), "acceleration of gravity in the world; default: none"),
-        need("bodies", Expect::Section("bodies"), "rigid bodies by name; `ground` is always there"),
+        need("bodies", Expect::Section("bodies"), "rigid bodies by name; `ground` always exists"),
         may("curves", Expect::Section("curves"), "planar curves by name, for joints that follow them"),
         may("joints", Expect::Section("joints"), "joints and couplings by name"),
         may("constraints", Expect::Section("constraints"), "bare constraints by name"),
         may("drives", Expect::Section("drives"), "joint coordinates prescribed as functions of time, by name"),
         may("forces", Expect::Section("forces"), "forces by name"),
-        may("contacts", Expect::Section("contacts"), "where bodies may touch, by name"),
+        may("contacts", Expect::Section("contacts"), "contacts between bodies, by name"),
         may("points", Expect::Section("points"), "points to report and to trace, by name"),
         may(
             "functions",
@@ -273,19 +273,19 @@ pub const TOP: Table = Table {
         may("outputs", Expect::Section("outputs"), "user-defined result columns, by name"),
         may("inputs", Expect::Section("inputs"), "numbers set externally between steps, by name"),
         may("states", Expect::Section("states"), "user-defined variables that are integrated with the motion, by name"),
-        may("paths", Expect::Section("paths"), "paths that points are to follow, for `fourbar inverse`, by name"),
-        may("motors", Expect::Section("motors"), "motors that drive them, by name"),
-        may("events", Expect::Section("events"), "what changes the mechanism during a run, by name"),
+        may("paths", Expect::Section("paths"), "prescribed paths of points, for `fourbar inverse`, by name"),
+        may("motors", Expect::Section("motors"), "motors on joints, by name"),
+        may("events", Expect::Section("events"), "events that change the mechanism during a run, by name"),
         may("hold", Expect::Names("joint or body"), "joints or bodies that assembly may not move"),
         may(
             "start",
             Expect::Coordinates,
             "conditions for assembly: `pin.angle`, `pin.speed`, `tip.x` or `tip.vx` with their values; `from: equilibrium` starts in equilibrium",
         ),
-        may("study", Expect::Group(&STUDY), "what `run` and the studies of designers compute"),
+        may("study", Expect::Group(&STUDY), "settings of `run` and of the design studies"),
         may("tolerances", Expect::Section("tolerances"), "tolerances of parameters and clearances of joints, by name; for `tolerance`"),
         may("results", Expect::Group(&RESULTS), "columns written to results"),
-        may("view", Expect::Group(&VIEW), "how pictures are drawn"),
+        may("view", Expect::Group(&VIEW), "settings of pictures"),
     ],
 };
 
@@ -307,7 +307,7 @@ pub const VIEW: Table = Table {
     section: "view",
     kind: None,
     title: "the view",
-    doc: "How pictures are drawn.",
+    doc: "Settings of pictures.",
     keys: &[
         may("trace", Expect::Names("point or body"), "points or bodies whose paths are drawn"),
         may(
