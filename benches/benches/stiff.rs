@@ -57,8 +57,8 @@ fn apart(a: &Timed, b: &Timed) -> f64 {
     a.end.q.iter().zip(&b.end.q).fold(0.0, |m, (a, b)| f64::max(m, (a.r - b.r).norm()))
 }
 
-/// The time of a method for a final error of `ERROR`: interpolated between tolerances with errors on both sides, or, if stability limits the
-/// steps, the shortest with a smaller error. Also the run of the nearest tolerance, that tolerance and its error.
+/// The time of a method for a final error of `ERROR`: interpolated between tolerances with errors on both sides, or, if stability limits
+/// the steps, the shortest with a smaller error. Also the run of the nearest tolerance, that tolerance and its error.
 fn at_error(
     model: &Model,
     (formulation, integrator): (&str, &str),
