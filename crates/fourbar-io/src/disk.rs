@@ -58,7 +58,7 @@ pub fn part(path: &Path) -> PathBuf {
     path.with_file_name(name)
 }
 
-/// Writes a file beside its place, then moves it there; on a failure nothing is left, and an older file stays as it was. Devices
+/// Writes a file under a temporary name, then renames it; a failure leaves no file behind and an older file unchanged. Devices
 /// and pipes are written to directly.
 pub fn write_beside(path: &Path, bytes: &[u8]) -> Result<(), Diagnostic> {
     // A symbolic link is kept: the file it points to is replaced.
