@@ -119,7 +119,7 @@ impl Preview {
         };
         let mut joints =
             (0..self.columns.len()).filter(|k| self.columns[*k].name.ends_with(".angle") || self.columns[*k].name.ends_with(".distance"));
-        // The last joint in the file is usually the output of the mechanism; in dynamics the first joint is more informative.
+        // The last joint in the file is usually the output of the mechanism; in dynamics the first moving joint is shown.
         let y = match analysis {
             Analysis::Kinematics => joints.rfind(moves),
             Analysis::Dynamics => joints.find(moves),

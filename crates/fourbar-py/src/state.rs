@@ -32,7 +32,7 @@ pub struct State {
 }
 
 impl State {
-    /// A state of a mechanism in a mode; drives that continue from their current position keep their current parameters.
+    /// A state of a mechanism in a mode; drives that continue from their current position keep their current values.
     pub fn new(py: Python<'_>, core: &Py<Core>, mode: &InMode, c: Configuration) -> Self {
         let mode = if kept_drives(mode.model()).next().is_some() { mode.with_own_drives() } else { mode.clone() };
         Self { core: core.clone_ref(py), mode, c }

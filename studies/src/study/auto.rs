@@ -24,7 +24,7 @@ const LONG: f64 = 2.0;
 const SLOWER: f64 = 3.0;
 /// Shorter runs are never omitted, in seconds: a first time may be many times that of later runs.
 const SHORT: f64 = 0.02;
-/// Largest number of rounds of repeated timing; fewer if the fastest takes more than a fraction of `ROUNDS_TIME` seconds.
+/// Largest number of rounds of repeated timing, and the time that the fastest formulation may take in all rounds, seconds.
 const ROUNDS: usize = 8;
 const ROUNDS_TIME: f64 = 0.04;
 /// A choice is good if it takes at most this many times as long as the fastest.

@@ -161,7 +161,7 @@ pub(super) fn picture(title: &str, x: (&str, &str), y: (&str, &str), scale: Scal
         let strokes = points.split(Option::is_none).filter(|s| !s.is_empty()).map(|s| s.iter().flatten().copied().collect()).collect();
         marks.push(Mark::Line { strokes, colour, width: 1.5 });
     }
-    // Names are drawn last, over the lines, at the left or right place that contains fewer points; at the upper right if both are equal.
+    // Names are drawn last, over the lines, at the place on the left or right with the fewest points; by default at the upper right.
     let names: Vec<String> = curves.iter().map(|c| label(c.name, c.unit)).collect();
     let (wide, high) = (7.0 * names.iter().map(String::len).max().unwrap_or(0) as f64 + 16.0, 17.0 * names.len() as f64 + 8.0);
     let top = |down: f64| TOP + down * (h - BOTTOM - high - TOP);
