@@ -3,8 +3,8 @@
     python studies/batch_mujoco.py
 
 The chains are those of `cargo bench -p fourbar-bench --bench batch -- --reference`, which prints the same two figures for batches: rods of about 1 kg and 1 m with
-masses that differ from case to case, hinges about y and z in turn, at rest and horizontal at first. Errors are the largest of a joint angle against RK4 with a step of
-1e-4 s, which itself is checked against 2e-4 s. Times are CPU time of the process, the shortest of several rollouts; equal errors are to be compared.
+masses that differ between cases, hinges alternately about y and z, at rest and horizontal at the start. Errors are the largest of a joint angle against RK4 with a step of
+1e-4 s, which is verified with 2e-4 s. Times are CPU times of the process, the shortest of several rollouts, to be compared at equal errors.
 """
 
 import math
@@ -31,7 +31,7 @@ def chain(case):
 
 
 def ends(step, repeats=1):
-    """Joint angles at the end, one row a case, and CPU seconds of all cases."""
+    """Final joint angles, one row per case, and CPU seconds of all cases."""
     models = [chain(k) for k in range(CASES)]
     for m in models:
         m.opt.timestep = step

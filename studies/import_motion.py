@@ -1,10 +1,10 @@
-"""How imported robots move beside MuJoCo.
+"""The motion of imported robots compared with MuJoCo.
 
     python studies/import_motion.py FOURBAR FOLDER
 
-Takes the MJCF files of a folder whose bodies state their inertia, leaves out of each what the two programs model differently (shapes and
-with them contacts, dry friction, limits), and lets both programs move what is left from its drawn pose. MuJoCo takes steps
-of 1e-5 s with RK4; its equalities, which give way, are made as stiff as the step allows, and twice as stiff, to see how far that matters.
+Takes the MJCF files of a folder whose bodies state their inertia, removes features that the two programs model differently (shapes and
+hence contacts, dry friction, limits), and simulates the rest with both programs from the drawn pose. MuJoCo takes steps
+of 1e-5 s with RK4; its equalities are compliant and made as stiff as the step permits, and twice as stiff, to show the effect.
 Needs `pip install mujoco numpy`; FOURBAR is the command.
 """
 
@@ -18,7 +18,7 @@ from pathlib import Path
 import mujoco
 import numpy as np
 
-# Times, and whether actuators are kept: servos on light wrists are too stiff for explicit steps.
+# Durations, and whether actuators are kept: servos on light wrists are too stiff for explicit methods.
 FILES = {
     "universal_robots_ur5e/ur5e.xml": (0.2, False),
     "kuka_iiwa_14/iiwa14.xml": (0.2, False),
@@ -53,7 +53,7 @@ def stripped(root, actuated):
         e.set("inertiafromgeom", "false")
     for e in root.iter("option"):
         e.attrib.clear()
-    # Flags and options of our own: nothing but the mechanism.
+    # Separate flags and options: only the mechanism.
     root.append(ET.fromstring('<option timestep="1e-5" integrator="RK4" cone="elliptic" solver="Newton" iterations="100" tolerance="1e-14"><flag contact="disable"/></option>'))
     return root
 
@@ -108,7 +108,7 @@ def main(command, corpus):
                 body = m.body(k).name
                 if f"{body}.r.x" not in ours or m.body_dofnum[k] == 0:
                     continue
-                # Bodies that are welded to others here are one body there: only those that stand alone are compared.
+                # Welded bodies here are one body there: only other bodies are compared.
                 if any(m.body_parentid[j] == k and m.body_dofnum[j] == 0 for j in range(1, m.nbody)):
                     continue
                 r = np.array([ours[f"{body}.r.{c}"] for c in "xyz"])

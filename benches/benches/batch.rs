@@ -1,8 +1,9 @@
-//! Batches against the same mechanisms one by one, on one core. Every figure is the shortest of several runs; compare figures of one run only.
+//! Batches compared with single runs of the same mechanisms, on one core. Every figure is the shortest of several runs; compare figures of
+//! one run only.
 //!
-//! `--only TEXT` does those whose names contain a text; with `--together N` their batches alone, N times, to see where their time goes.
-//! `cargo bench -p fourbar-bench --bench batch -- --reference` also gives the error of the chain of 8 at its end against a motion at a tolerance of 1e-14,
-//! for comparison with other programs (`studies/batch_mujoco.py`).
+//! `--only TEXT` selects cases whose names contain a text; with `--together N` only their batches run, N times, for profiling. `cargo bench
+//! -p fourbar-bench --bench batch -- --reference` also gives the final error of the chain of 8 relative to a motion at a tolerance of
+//! 1e-14, for comparison with other programs (`studies/batch_mujoco.py`).
 
 use fourbar::spec::Inertia;
 use fourbar::study::{self, Analysis, Observer, Study};
@@ -12,7 +13,7 @@ use fourbar_batch::Ended;
 use fourbar_bench::*;
 use fourbar_io::Variations;
 
-/// Cases of a batch.
+/// Number of cases of a batch.
 const CASES: usize = 64;
 
 /// Keeps one column.
@@ -43,7 +44,7 @@ impl Observer for One {
     }
 }
 
-/// Hanging chains of eight rods whose masses differ.
+/// Hanging chains of eight rods with different masses.
 fn chains(n: usize) -> Vec<Model> {
     let make = |k: usize| {
         let mut spec = chain_spec(8, false);
@@ -65,7 +66,7 @@ fn fourbars(n: usize) -> Vec<Model> {
     (0..n).map(|k| make(k).unwrap_or_else(|e| panic!("{e}"))).collect()
 }
 
-/// Times of all cases one by one and together, in seconds; the results must agree.
+/// Times of all cases one by one and in a batch, in seconds; the results must agree.
 fn compare(what: &str, models: &[Model], column: &str, runs: usize, study: impl Fn(&Model) -> Study) {
     let asked = |flag: &str| std::env::args().skip_while(|a| a != flag).nth(1);
     if asked("--only").is_some_and(|text| !what.contains(&text)) {
@@ -137,7 +138,7 @@ fn main() {
     }
 }
 
-/// Errors at the end of two seconds and runs per second of several settings.
+/// Errors at the end of two seconds, and runs per second, for several settings.
 fn reference(chains: &[Model], runs: usize) {
     let at = |integrator: &str, step: Option<f64>, tol: Option<f64>| {
         let study = |m: &Model| Study {

@@ -1,5 +1,5 @@
-//! Speed of the charts: rA beside Euler parameters (rp) and ZXZ Euler angles (reps), the same step and the same stopping rule.
-//! Times are the shortest of several runs taken in turn; compare figures of one run only.
+//! Speed of the charts: rA compared with Euler parameters (rp) and ZXZ Euler angles (reps), with the same step and the same stopping rule.
+//! Times are the shortest of several alternating runs; compare figures of one run only.
 
 use fourbar::Model;
 use fourbar::absolute::chart::{Chart, Ra};
@@ -37,7 +37,7 @@ fn kinematics<C: Chart>(model: &Model, h: f64, steps: usize) -> (f64, f64) {
     (1e6 * t / steps as f64, k.work.iterations as f64 / k.work.steps as f64)
 }
 
-/// The best of several rounds for each of the three, the rounds taken in turn.
+/// The best of several alternating rounds for each of the three.
 fn table(name: &str, rounds: usize, mut run: [&mut dyn FnMut() -> (f64, f64); 3]) {
     let mut best = [(f64::INFINITY, 0.0); 3];
     for _ in 0..rounds {

@@ -1,6 +1,6 @@
-//! Divide and conquer: time per body and acceleration against size, threads, the critical path, and the tree. `cargo bench
-//! --bench dca`. Serial times are time on the processor where the system tells it, so that other load does not count; times
-//! with threads are wall times. All are the shortest of several runs; compare figures of one run only.
+//! Divide and conquer: time per body and acceleration over size, threads, the critical path, and the tree. `cargo bench --bench dca`.
+//! Serial times are processor times if the system provides them, independent of other load; times with threads are wall times. All are the
+//! shortest of several runs; compare figures of one run only.
 
 use fourbar::Model;
 use fourbar::analysis::assembly::assemble;
@@ -16,19 +16,19 @@ fn start(model: &Model) -> Configuration {
     assemble(model).unwrap_or_else(|d| panic!("{d}")).configuration
 }
 
-/// Time this thread has spent on a processor; `None` where the system does not tell.
+/// Processor time of this thread; `None` if the system does not provide it.
 fn on_processor() -> Option<f64> {
-    // The kernel brings the count up to date when the thread is switched.
+    // The kernel updates the count when the thread is rescheduled.
     std::thread::yield_now();
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     Some(1e-9 * text.split_whitespace().next()?.parse::<f64>().ok()?)
 }
 
-/// A mechanism that is accelerated again and again: rows, factorisation and iterations, the pose another one every time.
+/// A mechanism whose accelerations are computed repeatedly: rows, factorisation and iterations, with a different pose each time.
 struct Repeated<'m> {
     solver: Solver<'m, 6>,
     c: &'m Configuration,
-    /// Poses that differ by rounding: the solver keeps factors for a pose it knows.
+    /// Poses that differ by rounding: the solver keeps the factors of an unchanged pose.
     shifted: Vec<Pose>,
     a: Vec<Twist>,
     next: usize,
@@ -39,12 +39,12 @@ impl<'m> Repeated<'m> {
         let shifted = c.q.iter().map(|q| Pose { r: q.r * (1.0 + 1e-15), A: q.A }).collect();
         let a = vec![Twist::zero(); model.bodies.len()];
         let mut new = Self { solver: Solver::new(model, &c.q, settings), c, shifted, a, next: 0 };
-        // The first one touches all memory for the first time.
+        // The first call touches the memory.
         new.seconds(1);
         new
     }
 
-    /// Seconds per acceleration over so many.
+    /// Seconds per acceleration, averaged over a number of them.
     fn seconds(&mut self, times: usize) -> f64 {
         let before = on_processor().filter(|_| !self.solver.settings.parallel);
         let wall = shortest(1, || {
@@ -126,12 +126,12 @@ fn main() {
         let model = chain(n, false);
         let c = start(&model);
         let times = (10_000 / n).max(2);
-        // Wall times, turn about, so that both see the same load of the machine: the serial one in tasks that never divide.
+        // Alternating wall times, so that both are affected by the same load; the serial one in tasks that are never divided.
         let alone = Settings { task: usize::MAX, ..Settings::default() };
         let (mut first, mut second) = (Repeated::new(&model, &c, alone), Repeated::new(&model, &c, Settings::default()));
         let mut ratios: Vec<(f64, f64, f64)> = (0..if quick { 1 } else { 9 })
             .map(|_| {
-                // The shortest of a few each: others use the machine too.
+                // The shortest of a few each, as the machine is shared.
                 let (mut one, mut two) = (f64::INFINITY, f64::INFINITY);
                 for _ in 0..3 {
                     one = one.min(first.seconds(times));
@@ -201,7 +201,7 @@ fn main() {
     }
 }
 
-/// Time from handing work to another thread until it begins there, the shortest of many.
+/// Time from passing work to another thread until it begins there, the shortest of many.
 fn hand_over() -> f64 {
     let begun = AtomicBool::new(false);
     let mut best = f64::INFINITY;
@@ -223,14 +223,14 @@ fn hand_over() -> f64 {
     best
 }
 
-/// Prints what a mechanism would take on 64 cores.
+/// Prints the estimated time of a mechanism on 64 cores.
 fn project(name: &str, model: &Model, c: &Configuration, hand_over: f64, runs: usize) {
     let mut solver = Solver::<6>::new(model, &c.q, Settings { parallel: false, ..Settings::default() });
     let s = State { t: 0.0, q: &c.q, v: &c.v, turns: &c.turns, z: &c.z };
     let mut a = vec![Twist::zero(); model.bodies.len()];
     let rounds = solver.accelerate(&s, false, &mut a).iterations;
     let times = solver.front_times(&s, runs);
-    // Fronts of one kind take the same work: the mean of their times stands for each of them.
+    // Fronts of one kind do the same work: each is given the mean of their times.
     let kind = |k: usize| {
         let f = &solver.layout.fronts[k];
         (f.e, f.b, solver.layout.at[k + 1].row - solver.layout.at[k].row)

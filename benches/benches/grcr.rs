@@ -6,10 +6,10 @@ use fourbar_bench::*;
 /// Operations per hinge outside the inward pass, counted in the kernels: frame and column 93, sine and cosine 30, twist and bias 48, inertia and
 /// force 215, and 24 outward again.
 const OUTSIDE: f64 = 410.0;
-/// And inward, for a plain front: 15 + 6 to add the body, 66 for `I s`, 22 for two products, 12 against columns without inertia, 62 to eliminate.
+/// Inward, for a plain front: 15 + 6 to add the body, 66 for `I s`, 22 for two products, 12 for columns without inertia, 62 to eliminate.
 const PLAIN: f64 = 183.0;
 
-/// Seconds of a run with few outputs, largest change of the energy, evaluations.
+/// Seconds of a run with few outputs, largest change of the energy, number of evaluations.
 fn timed(name: &str, integrator: &str, step: Option<f64>, tol: Option<f64>, runs: usize) -> (f64, f64, f64) {
     let model = shipped(name);
     let own = Study::of(&model);
@@ -53,7 +53,7 @@ fn main() {
         for (what, model) in [("closed ring", ring(n)), ("ladder", ladder(n / 2))] {
             let (t, operations, _) = acceleration(&model, if quick { 4 } else { (20_000 / n).max(8) }, if quick { 1 } else { 9 });
             let per = 1e3 * t / model.moving() as f64;
-            // Closure not counted.
+            // Without the operations of loop closure.
             let floor = 0.5e6 * (operations + OUTSIDE * model.moving() as f64) / peak;
             println!("  {what:<12} {n:>6} bodies {t:>10.2}   {per:.1} ns per body   floor at peak {floor:.2} us, {:.1} times", t / floor);
         }

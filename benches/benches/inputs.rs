@@ -1,5 +1,5 @@
-//! What a changed input costs: a millisecond of `advance` after `set_input` against one without, at most twice as much. Changes of 1e-9 ask
-//! for no other steps, so they show the cost of the change itself.
+//! Cost of a changed input: a millisecond of `advance` after `set_input` compared with one without, at most twice as much. Changes of 1e-9
+//! do not affect the steps, so they show the cost of the change itself.
 
 use fourbar::Simulation;
 use fourbar::study::{FORMULATIONS, Study};
@@ -16,7 +16,7 @@ fn main() {
     for change in [1e-9, 0.1] {
         for f in FORMULATIONS {
             for step in [None, Some(1e-3)] {
-                // Taylor series choose their own steps.
+                // Taylor series choose their own step sizes.
                 if step.is_some() && f.name == "natural" {
                     continue;
                 }

@@ -1,5 +1,5 @@
-//! Speed of the formulations on Lie groups, at equal error beside figures of other engines. Every time is the shortest CPU time of
-//! several runs, solver set-up included; compare figures of one run only.
+//! Speed of the formulations on Lie groups, compared at equal error with figures of other engines. Every time is the shortest CPU time of
+//! several runs, including the set-up of the solver; compare figures of one run only.
 
 use fourbar::Model;
 use fourbar::analysis::assembly::assemble;
@@ -7,7 +7,7 @@ use fourbar::motion::{Instant, Motion};
 use fourbar::study::Study;
 use fourbar_bench::*;
 
-/// A run: shortest time in seconds, the last instant, largest energy drift seen at the outputs, evaluations.
+/// A run: shortest time in seconds, final instant, largest energy drift at the outputs, evaluations.
 struct Timed {
     seconds: f64,
     last: Instant,
@@ -15,9 +15,9 @@ struct Timed {
     work: Vec<(&'static str, f64)>,
 }
 
-/// CPU time of this thread where the system tells it, else wall time; the machine may be shared.
+/// CPU time of this thread if the system provides it, otherwise wall time; the machine may be shared.
 fn cpu() -> f64 {
-    // The kernel brings the count up to date when the thread is switched.
+    // The kernel updates the count when the thread is rescheduled.
     std::thread::yield_now();
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
     match text.split_whitespace().next().and_then(|x| x.parse::<f64>().ok()) {
@@ -36,7 +36,7 @@ fn energy(model: &Model, x: &Instant) -> f64 {
     kinetic
 }
 
-/// Runs a study; only stepping counts, in the timed runs nothing is put out.
+/// Runs a study; timed runs have no outputs, so that only stepping is measured.
 fn timed(model: &Model, study: &Study, outputs: usize, runs: usize) -> Timed {
     let start = assemble(model).unwrap_or_else(|d| panic!("{d}")).configuration;
     let (formulation, integrator) = study.method(model).unwrap_or_else(|d| panic!("{d}"));
@@ -75,7 +75,7 @@ fn study(formulation: &str, integrator: &str, t_end: f64, step: Option<f64>, tol
         formulation: Some(formulation.into()),
         integrator: Some(integrator.into()),
         t_end,
-        // The steps of the timed run are those of the run that is looked at.
+        // The timed run has the same steps as the run with outputs.
         output_step: 0.01 * t_end,
         step,
         tol,
@@ -85,7 +85,7 @@ fn study(formulation: &str, integrator: &str, t_end: f64, step: Option<f64>, tol
     }
 }
 
-/// The spatial slider-crank with balls at both ends of the rod, thrown at 6 rad/s; no motor.
+/// The spatial slider-crank with balls at both ends of the rod, started at 6 rad/s without a motor.
 const SLIDER_CRANK: &str = "
 fourbar: 1
 gravity: [0, 0, -9.81]
@@ -104,7 +104,7 @@ fn main() {
     // `cargo test --benches` only checks that benchmarks start.
     let quick = std::env::args().any(|a| a == "--test");
     let runs = if quick { 1 } else { 15 };
-    // A word on the command line chooses cases whose name holds it.
+    // An argument selects cases whose name contains it.
     let word = std::env::args().skip(1).find(|a| !a.starts_with('-')).unwrap_or_default();
     let wanted = |name: &str| name.contains(&word);
 

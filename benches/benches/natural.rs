@@ -1,5 +1,6 @@
-//! Speed of natural coordinates: Andrews' mechanism from its file beside the Lagrangian written by hand, the four-bar ladder with its
-//! dead points, and chains, trees and ladders up to a thousand bodies. Every time is the shortest processor time of several runs; compare figures of one run only.
+//! Speed of natural coordinates: Andrews' mechanism from its file compared with a hand-written Lagrangian, the four-bar ladder with its
+//! dead points, and chains, trees and ladders of up to a thousand bodies. Every time is the shortest processor time of several runs;
+//! compare figures of one run only.
 
 #[path = "../../crates/fourbar-dae/tests/problems/mod.rs"]
 mod problems;
@@ -27,7 +28,7 @@ fn study(model: &Model, t_end: f64, tol: f64) -> Study {
     }
 }
 
-/// Shortest time of a run without outputs, set-up included, and its steps.
+/// Shortest time of a run without outputs, including set-up, and its steps.
 fn seconds(model: &Model, study: &Study, runs: usize) -> Result<(f64, f64), Failure> {
     let start = assemble(model)?.configuration;
     let (formulation, integrator) = study.method(model)?;
@@ -49,7 +50,7 @@ fn seconds(model: &Model, study: &Study, runs: usize) -> Result<(f64, f64), Fail
     }
 }
 
-/// The same tolerance, the same solver: once recorded from the file, once written by hand.
+/// The same tolerance and solver, recorded from the file and written by hand.
 fn andrews() -> Result<(), Failure> {
     let model = shipped("andrews");
     let start = assemble(&model)?.configuration;
@@ -81,7 +82,7 @@ fn andrews() -> Result<(), Failure> {
     Ok(())
 }
 
-/// Ten seconds of the ladder: a singular position every half turn.
+/// Ten seconds of the ladder, which passes a singular position every half turn.
 fn dead_points() -> Result<(), Failure> {
     let model = shipped("a02_n_fourbar_N40");
     let text = include_str!("../../crates/fourbar/tests/data/a02_n_fourbar_N40.csv");
@@ -106,7 +107,7 @@ fn dead_points() -> Result<(), Failure> {
     Ok(())
 }
 
-/// A kind of mechanism: its name, how it is made, and the numbers of bodies.
+/// A family of mechanisms: name, function, and the numbers of bodies.
 type Shape = (&'static str, fn(usize) -> Model, &'static [usize]);
 
 /// Growth with the number of bodies: set-up alone, and whole runs.

@@ -1,11 +1,11 @@
-//! What derivatives of a run cost: the motion of a chain of eight rods with derivatives by eight parameters against the run alone, both in
-//! joint coordinates by the classical method with the same steps, where central differences take sixteen runs; a four-bar, a six-bar and a spatial loop
-//! with eight parameters in natural coordinates, of the end and of measures that read every row; a chain of 143 rods and a
-//! ring of 20, with seven parameters each, gone back once.
+//! Cost of derivatives of a run: the motion of a chain of eight rods with derivatives by eight parameters compared with the run alone, both
+//! in joint coordinates by the classical method with the same steps, where central differences take sixteen runs; a four-bar, a six-bar and
+//! a spatial loop with eight parameters in natural coordinates, for the final values and for measures that read every row; a chain of 143
+//! rods and a ring of 20, with seven parameters each, by the adjoint method.
 //!
-//! With a word (`plain`, `eight`, `back-plain`, `back`, `ring-plain`, `ring`) it does one of them once, to count instructions:
-//! `valgrind --tool=callgrind target/debug/deps/sensitivities-... eight`; with `loop K T N MEASURE` the loop numbered K for T seconds, alone where N
-//! is 0, else with derivatives of a measure of all rows, or of the end, by N parameters.
+//! With an argument (`plain`, `eight`, `back-plain`, `back`, `ring-plain`, `ring`) one of them runs once, to count instructions: `valgrind
+//! --tool=callgrind target/debug/deps/sensitivities-... eight`; with `loop K T N MEASURE` loop K for T seconds, without derivatives if N is
+//! 0, otherwise with derivatives of a measure of all rows, or of the end, by N parameters.
 
 use fourbar::spec::{Inertia, ModelSpec};
 use fourbar::study::Study;
@@ -17,7 +17,7 @@ use fourbar_design::sensitivities::{Parameters, of_many, of_measures, of_rows};
 use fourbar_testing::four_bar::FourBar;
 use std::sync::Arc;
 
-/// A chain whose rods have masses of their own.
+/// A chain whose rods have separate mass parameters.
 fn build(spec: &ModelSpec, masses: &[f64]) -> Result<Model, Error> {
     let mut spec = spec.clone();
     for ((_, body), m) in spec.bodies.iter_mut().zip(masses) {
@@ -27,7 +27,7 @@ fn build(spec: &ModelSpec, masses: &[f64]) -> Result<Model, Error> {
     spec.build()
 }
 
-/// A chain of rods with seven numbers each: mass, three moments of inertia and the place of its centre.
+/// A chain of rods with seven parameters each: mass, three moments of inertia and the position of its centre.
 fn numbers(spec: &ModelSpec, p: &[f64]) -> Result<Model, Error> {
     let mut spec = spec.clone();
     for ((_, body), own) in spec.bodies.iter_mut().zip(p.chunks_exact(7)) {
@@ -38,11 +38,11 @@ fn numbers(spec: &ModelSpec, p: &[f64]) -> Result<Model, Error> {
     spec.build()
 }
 
-/// Rods of a ring.
+/// Number of rods of a ring.
 const RING: usize = 20;
 
-/// A long chain gone back, hanging in joint coordinates or closed to a ring in absolute ones: the run alone, or with its derivatives. Gives the
-/// bytes of the states that were kept.
+/// A long chain with the adjoint method, hanging in joint coordinates or closed to a ring in absolute ones: the run alone, or with its
+/// derivatives. Returns the size of the stored states in bytes.
 fn back(rods: usize, ring: bool, t_end: f64, alone: bool) -> usize {
     let spec = if ring { ring_spec(rods) } else { chain_spec(rods, false) };
     let make = |p: &[f64]| numbers(&spec, p);
@@ -65,8 +65,8 @@ fn back(rods: usize, ring: bool, t_end: f64, alone: bool) -> usize {
     many.map_or(0, |m| m.kept)
 }
 
-/// A mechanism with loops from a text in natural coordinates: the run alone, or with its derivatives by the first of its parameters; of its end, or
-/// of a measure that reads every row.
+/// A mechanism with loops from a text in natural coordinates: the run alone, or with derivatives by the first of its parameters, of a final
+/// value or of a measure that reads every row.
 fn closed(text: &str, t_end: f64, count: usize, [end, every]: [&str; 2]) {
     let loaded = fourbar_io::read_model(text, &fourbar_io::ReadOptions::default()).unwrap_or_else(|e| panic!("{e}"));
     let file = fourbar_io::Variations::new(&loaded, None, &[], false).unwrap_or_else(|e| panic!("{e}"));
@@ -93,7 +93,7 @@ fn closed(text: &str, t_end: f64, count: usize, [end, every]: [&str; 2]) {
     assert_eq!(found.run.method, fourbar_design::sensitivities::Method::Series);
 }
 
-/// Mechanisms with loops and eight parameters or more, with what they are asked for: at the end, and of every row.
+/// Mechanisms with loops and at least eight parameters, with their measures: at the end, and of every row.
 fn loops() -> [(&'static str, String, &'static str, [&'static str; 5]); 3] {
     let example = |name: &str| fourbar_io::examples::example(name).map(|e| e.text.to_string()).unwrap_or_default();
     let six = example("watt_six_bar").replace("drives:\n  motor: {joint: O, angle: turn*t}\n", "").replace("analysis: kinematics, ", "");
@@ -116,7 +116,7 @@ fn loops() -> [(&'static str, String, &'static str, [&'static str; 5]); 3] {
     ]
 }
 
-/// Steps of one size by the classical method.
+/// Settings with fixed steps of the classical method.
 fn steps(model: &Model, t_end: f64, step: f64) -> Study {
     Study {
         formulation: Some("grcr".into()),

@@ -8,7 +8,7 @@ use fourbar::kinematics::Kinematics;
 use fourbar::random::Random;
 use fourbar_bench::*;
 
-/// Microseconds per step of generalized-alpha, and mean iterations.
+/// Microseconds per step of generalised-alpha, and mean number of iterations.
 fn step_time(model: &Model, h: f64, steps: usize, runs: usize) -> (f64, f64) {
     let start = assemble(model).unwrap_or_else(|d| panic!("{d}")).configuration;
     let mut best = (f64::INFINITY, 0.0);

@@ -1,5 +1,5 @@
-//! Stiff mechanisms: Radau IIA against the quickest explicit method at the same error (the governor), an engine on bushings that grow
-//! stiffer, and cables of many links per step.
+//! Stiff mechanisms: Radau IIA compared with the fastest explicit method at the same error (the governor), an engine on increasingly stiff
+//! bushings, and cables of many links per step.
 
 use fourbar::Model;
 use fourbar::analysis::assembly::assemble;
@@ -8,10 +8,10 @@ use fourbar::study::Study;
 use fourbar_bench::*;
 use fourbar_io::{ReadOptions, read_model};
 
-/// Error at which methods are compared, metres.
+/// Error of the comparison, metres.
 const ERROR: f64 = 1e-6;
 
-/// A run without outputs: time, evaluations, steps, iterations, and the state at its end.
+/// A run without outputs: time, evaluations, steps, iterations, and the final state.
 struct Timed {
     seconds: f64,
     evaluations: f64,
@@ -52,13 +52,13 @@ fn timed(model: &Model, formulation: &str, integrator: &str, tol: f64, t_end: f6
     Ok(Timed { seconds, evaluations: count("evaluations"), steps: count("steps"), iterations: count("newton_iterations"), end })
 }
 
-/// Largest distance of bodies at the end.
+/// Largest distance between bodies at the end.
 fn apart(a: &Timed, b: &Timed) -> f64 {
     a.end.q.iter().zip(&b.end.q).fold(0.0, |m, (a, b)| f64::max(m, (a.r - b.r).norm()))
 }
 
-/// The time that a method takes for an end error of `ERROR`: between two tolerances whose errors are on both sides of it, or, where stability
-/// and not the error limits the steps, the shortest with a smaller error. With the run of the nearest tolerance, that tolerance and its error.
+/// The time of a method for a final error of `ERROR`: interpolated between tolerances with errors on both sides, or, if stability limits
+/// the steps, the shortest with a smaller error. Also the run of the nearest tolerance, that tolerance and its error.
 fn at_error(
     model: &Model,
     (formulation, integrator): (&str, &str),
@@ -87,7 +87,7 @@ fn at_error(
     Err(told.unwrap_or_else(|| format!("an error of {ERROR:.0e} m is not reached at 1e-7")))
 }
 
-/// An engine block on four bushings of stiffness `k`, with a damping ratio of 0.05, shaken by a force that turns.
+/// An engine block on four bushings of stiffness `k` with a damping ratio of 0.05, excited by a rotating force.
 fn engine(k: f64) -> Model {
     let damping = 2.0 * 0.05 * (k * 120.0 / 4.0).sqrt();
     let mut text = String::from(

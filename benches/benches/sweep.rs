@@ -1,6 +1,6 @@
-//! What a sweep adds to the runs it consists of: cases of the four-bar, kinematics and dynamics, beside a bare loop over the same mechanisms;
-//! and the same cases on two threads. Processor time, so that others on the machine do not count: where two threads together take no more of
-//! it than one, two free cores take half the time. Compare figures of one run only.
+//! Overhead of a sweep over its runs: cases of the four-bar, kinematics and dynamics, compared with a bare loop over the same mechanisms;
+//! and the same cases on two threads. Processor time, independent of other load: if two threads together take no more of it than one, two
+//! free cores take half the time. Compare figures of one run only.
 
 use fourbar::study::{Observer, Study, run};
 use fourbar::trajectory::{Column, WantedColumns, columns};

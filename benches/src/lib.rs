@@ -1,4 +1,4 @@
-//! Mechanisms of any size for benchmarks and studies, and the way their times are taken.
+//! Mechanisms of any size for benchmarks and studies, and functions for timing.
 
 pub mod schedule;
 
@@ -31,7 +31,7 @@ pub fn ladder(n: usize) -> Model {
     build(ladder_spec(n))
 }
 
-/// The same, to be written to a file.
+/// Its specification, for writing to a file.
 pub fn ladder_spec(n: usize) -> ModelSpec {
     let mut spec = ModelSpec { title: format!("ladder of {n} four-bars"), gravity: Some([0.0, -9.81, 0.0]), ..ModelSpec::default() };
     for k in 0..=n {
@@ -48,12 +48,12 @@ pub fn ladder_spec(n: usize) -> ModelSpec {
     spec
 }
 
-/// A hanging chain of `n` rods with hinges turned by a right angle from one to the next, so that it moves in space.
+/// A hanging chain of `n` rods; successive hinge axes are at right angles, so that it moves in space.
 pub fn chain(n: usize, closed: bool) -> Model {
     build(chain_spec(n, closed))
 }
 
-/// The same, to be written to a file.
+/// Its specification, for writing to a file.
 pub fn chain_spec(n: usize, closed: bool) -> ModelSpec {
     let mut spec = ModelSpec { title: format!("chain of {n} rods"), gravity: Some([0.0, 0.0, -9.81]), ..ModelSpec::default() };
     let name = |k: usize| if k == 0 { "ground".to_string() } else { format!("link{k}") };
@@ -77,7 +77,7 @@ pub fn ring(n: usize) -> Model {
     build(ring_spec(n))
 }
 
-/// The same, to be written to a file.
+/// Its specification, for writing to a file.
 pub fn ring_spec(n: usize) -> ModelSpec {
     let mut spec = ModelSpec { title: format!("ring of {n} links"), gravity: Some([0.0, -9.81, 0.0]), ..ModelSpec::default() };
     let name = |k: usize| if k == 0 || k > n { "ground".to_string() } else { format!("link{k}") };
@@ -102,11 +102,11 @@ pub fn lattice(rows: usize, columns: usize) -> Model {
     build(lattice_spec(rows, columns))
 }
 
-/// The same, to be written to a file.
+/// Its specification, for writing to a file.
 pub fn lattice_spec(rows: usize, columns: usize) -> ModelSpec {
     let mut spec =
         ModelSpec { title: format!("lattice of {rows} x {columns} four-bars"), gravity: Some([0.0, -9.81, 0.0]), ..ModelSpec::default() };
-    // Columns lean, so that the start is regular.
+    // Columns are inclined, so that the start is not singular.
     let (c, s) = (0.3_f64.sin(), 0.3_f64.cos());
     let corner = |i: usize, j: usize| [j as f64 + c * i as f64, s * i as f64, 0.0];
     let across = |i: usize, j: usize| if i == 0 { "ground".to_string() } else { format!("across{i}_{j}") };
@@ -127,7 +127,7 @@ pub fn lattice_spec(rows: usize, columns: usize) -> ModelSpec {
     }
     for i in 0..=rows {
         for j in 0..=columns {
-            // All links that meet at a corner, one after the other.
+            // All links that meet at a corner, in order.
             let mut here = Vec::new();
             if i == 0 {
                 here.push("ground".to_string());
@@ -156,7 +156,7 @@ pub fn branches(branches: usize, length: usize) -> Model {
     build(branches_spec(branches, length))
 }
 
-/// The same, to be written to a file.
+/// Its specification, for writing to a file.
 pub fn branches_spec(branches: usize, length: usize) -> ModelSpec {
     let mut spec = ModelSpec { title: format!("{branches} branches"), gravity: Some([0.0, 0.0, -9.81]), ..ModelSpec::default() };
     spec.bodies.push(("trunk".into(), BodySpec { inertia: Inertia::Principal([10.0; 3]), mass: 10.0, ..BodySpec::default() }));
@@ -178,8 +178,8 @@ pub fn branches_spec(branches: usize, length: usize) -> ModelSpec {
     spec
 }
 
-/// A five-bar loop that folds flat: outer links of 0.3 m, inner ones of 0.1 m, a base of 0.4 m. Let go from above it falls
-/// through the position in which all links lie on the base, where its constraints lose rank.
+/// A five-bar loop that folds flat: outer links of 0.3 m, inner ones of 0.1 m, a base of 0.4 m. Released from above, it falls through the
+/// position in which all links lie on the base, where its constraints are rank-deficient.
 pub fn folding_five_bar() -> Model {
     let mut spec = ModelSpec { title: "folding five-bar loop".into(), gravity: Some([0.0, -9.81, 0.0]), ..ModelSpec::default() };
     let theta = 0.6_f64;
@@ -200,8 +200,8 @@ pub fn folding_five_bar() -> Model {
     build(spec)
 }
 
-/// Microseconds per acceleration by recursive coordinate reduction at states that change from call to call, loops closed in every call;
-/// operations of the inward pass, and the norm of the accelerations of all states.
+/// Microseconds per acceleration by recursive coordinate reduction at states that change from call to call, with loop closure in every
+/// call; operations of the inward pass, and the norm of the accelerations of all states.
 pub fn acceleration(model: &Model, calls: usize, runs: usize) -> (f64, f64, f64) {
     let start = assemble(model).unwrap_or_else(|d| panic!("{d}")).configuration;
     let mut m = Mechanism::new(model, &start);
@@ -219,7 +219,7 @@ pub fn acceleration(model: &Model, calls: usize, runs: usize) -> (f64, f64, f64)
     for (q, u) in &mut states {
         m.close(0.0, q, u).unwrap_or_else(|d| panic!("{d}"));
         if !m.closings.is_empty() {
-            // Closed states, then moved by what an integrator's prediction is off.
+            // Closed states, perturbed by the size of an integrator's prediction error.
             q.iter_mut().zip(&m.q).for_each(|(q, c)| *q = c + 1e-9);
             u.copy_from_slice(&m.u);
         }
@@ -244,13 +244,13 @@ pub fn shipped(name: &str) -> Model {
     written(&text)
 }
 
-/// A model of a text.
+/// A model from a text.
 pub fn written(text: &str) -> Model {
     let loaded = fourbar_io::read_model(text, &fourbar_io::ReadOptions::default()).unwrap_or_else(|_| panic!("does not read:\n{text}"));
     build(loaded.spec)
 }
 
-/// Smallest time of several runs, seconds: machines are shared, and noise only adds.
+/// Smallest time of several runs, seconds: on shared machines noise only adds.
 pub fn shortest(runs: usize, mut f: impl FnMut()) -> f64 {
     (0..runs)
         .map(|_| {
@@ -261,11 +261,10 @@ pub fn shortest(runs: usize, mut f: impl FnMut()) -> f64 {
         .fold(f64::INFINITY, f64::min)
 }
 
-/// Processor time of this thread so far, seconds, where the system tells it; else wall time. The clock to take on a machine that others
-/// use too.
+/// Processor time of this thread, seconds, if the system provides it, otherwise wall time. To be used on shared machines.
 pub fn cpu_clock() -> f64 {
     static BEGIN: std::sync::LazyLock<Instant> = std::sync::LazyLock::new(Instant::now);
-    // The kernel brings the count up to date when the thread is switched.
+    // The kernel updates the count when the thread is rescheduled.
     std::thread::yield_now();
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
     let told = text.split_whitespace().next().and_then(|x| x.parse::<f64>().ok());
@@ -283,7 +282,7 @@ pub fn shortest_cpu(runs: usize, mut f: impl FnMut()) -> f64 {
         .fold(f64::INFINITY, f64::min)
 }
 
-/// Peak of one core in multiply-adds per second, by independent chains that fit into registers.
+/// Peak of one core in multiply-adds per second, by independent chains in registers.
 pub fn peak() -> f64 {
     let n = 2_000_000;
     let mut x = [1.000_000_1_f64; 16];

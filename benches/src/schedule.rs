@@ -1,5 +1,5 @@
-//! The tree of divide and conquer as a graph of tasks, and how long so many processors take for it: list scheduling with measured times,
-//! the task with the longest way to the end first.
+//! The tree of divide and conquer as a graph of tasks, and its time on a number of processors: list scheduling with measured times, the
+//! task with the longest remaining path first.
 
 use fourbar::formulation::dca::kernel;
 use fourbar::formulation::dca::layout::Layout;
@@ -7,16 +7,16 @@ use fourbar::formulation::dca::timing::FrontTime;
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
-/// Something that one processor does in one go.
+/// A unit of work of one processor.
 #[derive(Clone, Debug, Default)]
 pub struct Task {
-    /// Seconds.
+    /// Duration, seconds.
     pub time: f64,
-    /// Tasks that must have ended.
+    /// Tasks that must have finished.
     pub after: Vec<usize>,
 }
 
-/// A number with something that belongs to it, in the order of the numbers, then of what belongs to them.
+/// A number with associated data, ordered by the number, then by the data.
 #[derive(Clone, Copy, PartialEq)]
 struct By<T>(f64, T);
 
@@ -32,8 +32,8 @@ impl<T: Ord> Ord for By<T> {
     }
 }
 
-/// When the last of some tasks ends on `cores` processors. A task that does not go on where the last of those before it ended is handed over,
-/// which takes `hand_over`. Tasks stand after those that they wait for.
+/// Time when the last task ends on `cores` processors. A task that does not continue on the processor of its last predecessor is passed to
+/// another one, which takes `hand_over`. Tasks come after their predecessors in the list.
 pub fn makespan(tasks: &[Task], cores: usize, hand_over: f64) -> f64 {
     let n = tasks.len();
     let mut next: Vec<Vec<usize>> = vec![Vec::new(); n];
@@ -41,18 +41,18 @@ pub fn makespan(tasks: &[Task], cores: usize, hand_over: f64) -> f64 {
     for (k, t) in tasks.iter().enumerate() {
         t.after.iter().for_each(|&a| next[a].push(k));
     }
-    // From the beginning of a task to the end of everything.
+    // Longest time from the start of a task to the end of all.
     let mut left = vec![0.0_f64; n];
     for k in (0..n).rev() {
         left[k] = tasks[k].time + next[k].iter().map(|&j| left[j]).fold(0.0, f64::max);
     }
     let ready_by = |k: usize| By(left[k], Reverse(k));
     let mut ready: BinaryHeap<By<Reverse<usize>>> = (0..n).filter(|&k| waiting[k] == 0).map(ready_by).collect();
-    // Where the last of those before a task ended.
+    // Processor on which the last predecessor of a task ended.
     let mut before = vec![usize::MAX; n];
     let cores = cores.min(n).max(1);
     let mut idle = vec![true; cores];
-    // Processors that may be idle; those that are not any more are passed over.
+    // Processors that may be idle; busy ones are skipped.
     let mut list: Vec<usize> = (0..cores).rev().collect();
     let mut running: BinaryHeap<Reverse<By<(usize, usize)>>> = BinaryHeap::new();
     let (mut now, mut busy) = (0.0_f64, 0);
@@ -73,7 +73,7 @@ pub fn makespan(tasks: &[Task], cores: usize, hand_over: f64) -> f64 {
             };
             idle[core] = false;
             busy += 1;
-            // Whatever waits for nothing is there from the beginning.
+            // Tasks without predecessors need not be passed on.
             let cost = if core == own || own == usize::MAX { 0.0 } else { hand_over };
             running.push(Reverse(By(now + cost + tasks[k].time, (k, core))));
         }
@@ -93,19 +93,19 @@ pub fn makespan(tasks: &[Task], cores: usize, hand_over: f64) -> f64 {
     now
 }
 
-/// Which pass over the tree.
+/// Pass over the tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pass {
-    /// Up with factors.
+    /// Upwards with factorisation.
     Factor,
-    /// Up with another right-hand side.
+    /// Upwards with another right-hand side.
     Up,
-    /// Down.
+    /// Downwards.
     Down,
 }
 
-/// The tasks of a pass up. Subtrees that are no tasks of their own are one, unless `divide_all`; the elimination of large fronts is divided
-/// as the program divides it, by the share of its multiply-adds.
+/// The tasks of an upward pass. Undivided subtrees are one task each, unless `divide_all`; the elimination of large fronts is divided as in
+/// the program, in proportion to the multiply-adds.
 fn up(layout: &Layout, cost: &[FrontTime], pass: Pass, divide_all: bool) -> Vec<Task> {
     let fronts = &layout.fronts;
     let time = |k: usize| match pass {
@@ -114,9 +114,9 @@ fn up(layout: &Layout, cost: &[FrontTime], pass: Pass, divide_all: bool) -> Vec<
         Pass::Down => cost[k].down,
     };
     let large = |k: usize| fronts[k].large && pass == Pass::Factor;
-    // Whether a subtree is one task, and its time.
+    // Whether a subtree is one task, and its duration.
     let (mut whole, mut sum) = (vec![false; fronts.len()], vec![0.0; fronts.len()]);
-    // The first task of each subtree, and the one that ends it.
+    // The first and the last task of each subtree.
     let (mut first, mut last) = (vec![0; fronts.len()], vec![usize::MAX; fronts.len()]);
     let mut tasks: Vec<Task> = Vec::new();
     for (k, front) in fronts.iter().enumerate() {
@@ -127,7 +127,7 @@ fn up(layout: &Layout, cost: &[FrontTime], pass: Pass, divide_all: bool) -> Vec<
             continue;
         }
         first[k] = tasks.len();
-        // Children that are whole become their task now; the others have theirs.
+        // Undivided children become tasks here; the others already have tasks.
         for (i, &c) in children.iter().enumerate() {
             if whole[c] {
                 first[c] = tasks.len();
@@ -135,7 +135,7 @@ fn up(layout: &Layout, cost: &[FrontTime], pass: Pass, divide_all: bool) -> Vec<
                 tasks.push(Task { time: sum[c], after: Vec::new() });
             }
             first[k] = first[k].min(first[c]);
-            // Where a front does not divide, one child follows the other.
+            // In an undivided front the second child follows the first.
             if i == 1 && !front.divides && !divide_all {
                 let before = last[children[0]];
                 tasks[first[c]..=last[c]].iter_mut().filter(|t| t.after.is_empty()).for_each(|t| t.after.push(before));
@@ -166,7 +166,7 @@ fn up(layout: &Layout, cost: &[FrontTime], pass: Pass, divide_all: bool) -> Vec<
     tasks
 }
 
-/// The same tasks from the last to the first: a pass down.
+/// The same tasks in reverse order: a downward pass.
 fn reversed(tasks: &[Task]) -> Vec<Task> {
     let n = tasks.len();
     let mut down: Vec<Task> = tasks.iter().rev().map(|t| Task { time: t.time, after: Vec::new() }).collect();
@@ -178,7 +178,7 @@ fn reversed(tasks: &[Task]) -> Vec<Task> {
     down
 }
 
-/// Seconds of one acceleration of so many rounds on `cores` processors.
+/// Seconds of one acceleration with a number of iterations on `cores` processors.
 pub fn acceleration(layout: &Layout, cost: &[FrontTime], rounds: usize, cores: usize, hand_over: f64, divide_all: bool) -> f64 {
     let time = |pass: Pass| {
         let tasks = up(layout, cost, pass, divide_all);
@@ -216,7 +216,7 @@ mod tests {
         // Two processors: 16 leaves in 8, 8 in 4, 4 in 2, 2 in 1, and the root.
         assert_eq!(makespan(&t, 2, 0.0), 16.0);
         assert_eq!(makespan(&reversed(&t), 16, 0.0), 5.0);
-        // Down, every second child is handed over: four times on the longest way.
+        // Downwards, every second child is passed to another processor: four times on the longest path.
         assert_eq!(makespan(&reversed(&t), 16, 0.5), 7.0);
         let chain: Vec<Task> = (0..10).map(|k| Task { time: 1.0, after: if k > 0 { vec![k - 1] } else { Vec::new() } }).collect();
         assert_eq!(makespan(&chain, 64, 5.0), 10.0);

@@ -1,4 +1,4 @@
-//! Tests of the speed of large mechanisms, in one program: linked once, run one process a test.
+//! All tests of large mechanisms in one program: linked once, run with one process per test.
 
 mod large;
 mod recursion;

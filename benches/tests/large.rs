@@ -29,17 +29,17 @@ fn the_tree_is_as_deep_as_the_logarithm_of_its_bodies() {
         for (name, model) in [("chain", chain(n, false)), ("ring", ring(n)), ("ladder", ladder(n / 2)), ("branches", branches(n / 5, 5))] {
             let t = tree(&model);
             let log2 = (model.moving() as f64).log2();
-            // Halves are never smaller than 0.4 of the whole: log(n)/log(1/0.6) at worst; seen is log2 n and two more.
+            // Halves are at least 0.4 of the whole, so log(n)/log(1/0.6) levels at worst; observed are at most three more than log2 n.
             assert!(t.levels() as f64 <= log2 + 3.0, "{name} {n}: {} levels", t.levels());
-            // Two bodies stay beside one that goes; loops over several bodies need more where they are cut.
+            // An eliminated body has at most two remaining neighbours; loops over several bodies need more at the cuts.
             assert!(t.widest() <= 4, "{name} {n}: {} bodies in a front", t.widest());
         }
     }
 }
 
-/// The longest path from a leaf to the root in multiply-adds: in proportion to the logarithm of the number of bodies for chains, rings,
-/// trees and ladders, since the fronts on it have a bounded width; a power of the number for lattices, whose uppermost
-/// fronts grow with its root: 1.18 was measured, where all of the work grows with 1.5.
+/// The longest path from a leaf to the root in multiply-adds: logarithmic in the number of bodies for chains, rings, trees and ladders, as
+/// the fronts have bounded width; for lattices a power, as the uppermost fronts grow with the square root of the number: 1.18 was measured,
+/// while the total work grows with 1.5.
 #[test]
 fn the_longest_path_is_logarithmic_in_work_too() {
     let path = |model: &Model| {
@@ -56,7 +56,7 @@ fn the_longest_path_is_logarithmic_in_work_too() {
         let per_level: Vec<f64> = points.iter().map(|(log, p)| p[1] / log).collect();
         println!("{name}: {per_level:.0?} multiply-adds per level");
         assert!(per_level[3] < 1.1 * per_level[1] && per_level[1] < 2e4, "{name}: {per_level:?}");
-        // All the work is in proportion to the bodies.
+        // The total work is proportional to the number of bodies.
         let each: Vec<f64> = points.iter().map(|(log, p)| p[0] / log.exp2()).collect();
         assert!(each[3] < 1.3 * each[1], "{name}: {each:?}");
     }
@@ -79,7 +79,7 @@ fn every_body_and_constraint_has_one_place_in_the_tree() {
         constraints.sort_unstable();
         assert!(constraints.iter().copied().eq(0..list.len()), "{name}");
         for (k, node) in t.nodes.iter().enumerate() {
-            // What remains belongs to nodes above, and a parent knows it.
+            // The remaining rows belong to nodes above, and the parent contains them.
             let parent = t.nodes.iter().find(|p| p.children.contains(&k));
             match parent {
                 Some(p) => assert!(node.boundary.iter().all(|b| p.own.contains(b) || p.boundary.contains(b)), "{name}: node {k}"),
@@ -106,8 +106,8 @@ fn moving(model: &Model) -> Configuration {
     c
 }
 
-/// Residuals of the equations of motion and of the rows, relative to the largest force and acceleration. Masses are
-/// regular, so small residuals leave no room for other accelerations.
+/// Residuals of the equations of motion and of the rows, relative to the largest force and acceleration. As the masses are regular, small
+/// residuals determine the accelerations.
 fn residuals(model: &Model, s: &Solver<'_, 6>, c: &Configuration, a: &[Twist]) -> [f64; 2] {
     let set = &s.set;
     let mut G = vec![0.0; set.values];
@@ -143,8 +143,8 @@ fn large_mechanisms_satisfy_their_equations() {
     }
 }
 
-/// How far multipliers are from those of least norm: the part of `D^-1/2 lambda` outside of the range of `D^1/2 Phi_q`,
-/// relative, by conjugate gradients on the normal equations.
+/// Distance of multipliers from those of minimum norm: the part of `D^-1/2 lambda` outside of the range of `D^1/2 Phi_q`, relative, by
+/// conjugate gradients on the normal equations.
 fn outside_of_range(set: &fourbar::constraint::ConstraintSet, c: &Configuration, alpha: &[f64], lambda: &[f64]) -> f64 {
     let mut G = vec![0.0; set.values];
     set.jacobian(&c.q, &mut G);
@@ -163,7 +163,7 @@ fn outside_of_range(set: &fourbar::constraint::ConstraintSet, c: &Configuration,
     let (mut gg, mut rows) = (dot(&g), vec![0.0; r.len()]);
     let start = gg;
     for _ in 0..20_000 {
-        // Steepest in the metric of the components.
+        // Steepest descent in the metric of the components.
         let along: Vec<Twist> = p.iter().map(|f| Twist { v: f.F, w: f.T }).collect();
         set.multiply(&G, &along, &mut rows);
         rows.iter_mut().zip(&root).for_each(|(x, s)| *x *= s);
@@ -180,7 +180,7 @@ fn outside_of_range(set: &fourbar::constraint::ConstraintSet, c: &Configuration,
     r.iter().map(|x| x * x).sum::<f64>().sqrt() / size
 }
 
-/// Against the sparse elimination of rA, which has nothing in common with the tree; multipliers of redundant rows against their
+/// Comparison with the sparse elimination of rA, which is independent of the tree; multipliers of redundant rows are compared with their
 /// definition.
 #[test]
 fn large_mechanisms_accelerate_as_in_ra_with_the_least_multipliers() {
@@ -248,7 +248,7 @@ fn large_mechanisms_move_as_in_ra() {
             moved = moved.max((ours.q[b].r - from.q[b].r).amax());
         }
         println!("{name}: moved {moved:.1e}, differs by {worst:.1e}, {:.0e} {:.0e}", ours.errors[0], ours.errors[1]);
-        // Extrapolated steps of 1.25 ms leave about h^4; rows of long mechanisms hold to rounding of their size.
+        // Extrapolated steps of 1.25 ms have an error of order h^4; rows of long mechanisms hold to rounding errors of their size.
         assert!(moved > 1e-4 && worst < 1e-8, "{name}: moved {moved:.1e}, differs by {worst:.1e}");
         assert!(ours.errors[0] < 1e-11 && ours.errors[1] < 1e-10, "{name}: {:?}", ours.errors);
     }
@@ -266,7 +266,7 @@ fn results_do_not_depend_on_threads_to_the_last_bit() {
             s.project_position(0.0, &c.turns, &mut q);
             (a, s.lambda.clone(), q)
         };
-        // Small tasks, so that many are under way.
+        // Small tasks, so that many run concurrently.
         let settings = Settings { task: 8, ..Settings::default() };
         let alone = compute(Settings { parallel: false, ..settings });
         for threads in [1, 2, 3, 8] {
@@ -286,7 +286,7 @@ fn the_documentation_draws_the_tree_of_the_double_loop() {
 
 #[test]
 fn bodies_without_rotational_inertia_need_no_care() {
-    // Joints hold every direction of a ladder, of a chain of hinges turned against each other too.
+    // Joints constrain every direction of a ladder, and of a chain of hinges with different axes.
     for mut model in [ladder(6), chain(8, false)] {
         for b in &mut model.bodies {
             b.J_bar = nalgebra::Matrix3::zeros();
@@ -312,7 +312,7 @@ fn a_thin_rod_between_two_balls_keeps_its_spin() {
     }
     let model = spec.build().unwrap_or_else(|e| panic!("{}", e[0]));
     let mut c = moving(&model);
-    // A thin rod has no moment of momentum along itself: any spin is consistent, and it stays.
+    // A thin rod has no angular momentum about itself: any spin is consistent, and it is kept.
     c.v[1].w.x = 3.0;
     let mut s = Solver::<6>::new(&model, &c.q, Settings::default());
     let mut a = vec![Twist::zero(); 3];
@@ -321,8 +321,8 @@ fn a_thin_rod_between_two_balls_keeps_its_spin() {
     assert!(force < 1e-10 && row < 1e-10 && a[1].w.x.abs() < 1e-6 && a[2].w.x.abs() < 1e-6, "{force:.1e} {row:.1e} {a:?}");
 }
 
-/// The lowest mode of a chain along itself is as weak as the inverse square of its length. A force of 100 N that pulls four thousand links was
-/// off by 4e-4 N where the compliance of the rows was taken back only once.
+/// The stiffness of the lowest longitudinal mode of a chain decreases with the inverse square of its length. A force of 100 N in four
+/// thousand links had an error of 4e-4 N when the compliance of the rows was corrected only once.
 #[test]
 fn forces_along_a_long_chain_do_not_depend_on_the_formulation() {
     let model = chain(4000, false);

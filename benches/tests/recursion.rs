@@ -1,4 +1,4 @@
-//! Recursive reduction on mechanisms of a real size: a tree like a human body, and a thousand four-bars in a row.
+//! Recursive reduction on mechanisms of realistic size: a tree like a human body, and a thousand four-bars in a row.
 #![allow(non_snake_case)]
 
 use fourbar::absolute::equations::Equations;
@@ -12,13 +12,13 @@ use fourbar::{Configuration, Model, Twist};
 use fourbar_bench::ladder;
 use nalgebra::Vector3;
 
-/// A body of 32 parts on 31 joints that floats: pelvis, spine, head, legs with feet and toes, arms with hands and two fingers each.
+/// A floating body of 32 parts on 31 joints: pelvis, spine, head, legs with feet and toes, arms with hands and two fingers each.
 fn human() -> Model {
     let mut spec = ModelSpec { title: "human".into(), gravity: Some([0.0, 0.0, -9.81]), ..ModelSpec::default() };
     let mut part = |name: &str, on: Option<(&str, PairKind, V3)>, mass: f64, from: V3, to: V3| {
         let [a, b] = [from, to].map(Vector3::from);
         let (centre, length) = (0.5 * (a + b), (b - a).norm());
-        // As a rod of some thickness: its own axes do not matter, the inertia is full.
+        // A rod of some thickness: its axes are arbitrary, the inertia is a full tensor.
         let along = (b - a) / length;
         let I = nalgebra::Matrix3::identity() * (mass * (length * length / 12.0 + 1e-3))
             - along * along.transpose() * (mass * length * length / 12.0);
@@ -64,7 +64,7 @@ fn size(model: &Model, v: &Twist) -> f64 {
     v.v.norm().max(model.length * v.w.norm())
 }
 
-/// Accelerations by recursion and by the solve in absolute coordinates: largest difference, relative to the largest one.
+/// Accelerations by recursion and by the solution in absolute coordinates: largest difference, relative to the largest one.
 fn difference(m: &mut Mechanism<'_>, e: &mut Equations<'_>) -> f64 {
     m.accelerate(0.0);
     m.globals();
@@ -78,7 +78,7 @@ fn difference(m: &mut Mechanism<'_>, e: &mut Equations<'_>) -> f64 {
     a.iter().zip(&b).map(|(a, b)| size(m.model, &a.plus(&b.scaled(-1.0)))).fold(0.0, f64::max) / top
 }
 
-/// The end of a motion.
+/// The final state of a motion.
 fn moved(model: &Model, start: &Configuration, formulation: &str, t_end: f64) -> Instant {
     let study = Study { t_end, output_step: t_end, tol: Some(1e-10), ..Study::of(model) };
     let info = FORMULATIONS.iter().find(|f| f.name == formulation).expect("a formulation");
@@ -119,7 +119,7 @@ fn a_tree_like_a_human_body_falls_as_on_lie_groups() {
     let (ours, other) = (moved(&model, &start, "grcr", t), moved(&model, &start, "so3xr3", t));
     let worst = (1..ours.q.len()).map(|b| (ours.q[b].r - other.q[b].r).norm()).fold(0.0, f64::max);
     assert!(worst < 1e-8, "{worst:.1e} m");
-    // Nothing but the weight acts from outside.
+    // The weight is the only external force.
     let mass: f64 = model.bodies.iter().skip(1).map(|b| b.mass).sum();
     let gained = momentum(&model, &ours) - momentum(&model, &Instant { v: start.v.clone(), ..Instant::new(&model, &start) });
     assert!((gained - Vector3::new(0.0, 0.0, -9.81 * mass * t)).norm() < 1e-9 * mass, "{gained}");
@@ -133,7 +133,7 @@ fn a_thousand_four_bars_in_a_row_move_as_one() {
     let mut m = Mechanism::new(&model, &start);
     let (q, u) = (m.q.clone(), m.u.clone());
     m.close(0.0, &q, &u).unwrap_or_else(|d| panic!("{d}"));
-    // One freedom; of six rows per cell three are redundant in space, and the recursion knows.
+    // One degree of freedom; three of the six rows per cell are redundant in space, which the recursion detects.
     assert_eq!((m.tree.speeds - m.selection.rank, m.selection.redundant), (1, 3000));
     let d = difference(&mut m, &mut e);
     assert!(d < 1e-9, "{d:.1e}");

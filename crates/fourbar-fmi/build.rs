@@ -1,4 +1,4 @@
-//! Units carry the library as it is: without the symbols that only a debugger reads it is a tenth as large.
+//! Units contain the library without debug symbols, which makes it a tenth as large.
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");

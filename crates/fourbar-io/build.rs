@@ -1,4 +1,4 @@
-//! Embeds every `models/*.yaml` of the workspace and the template of pages, so that the program carries them with it.
+//! Embeds every `models/*.yaml` of the workspace and the template of pages in the program.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -25,7 +25,7 @@ fn main() {
     }
     let engine = shared(&root, "../../viewer/dist/engine.wasm.gz", "viewer/engine.wasm.gz");
     println!("cargo::rerun-if-changed={}", engine.display());
-    // Without a built engine there are no live pages; the engine itself is built this way.
+    // Without a built engine there are no live pages; this is also the case while the engine itself is built.
     if std::fs::copy(&engine, out.join("engine.wasm.gz")).is_err() && std::fs::write(out.join("engine.wasm.gz"), []).is_err() {
         println!("cargo::error=the engine of live pages, {}, cannot be copied", engine.display());
     }
@@ -36,7 +36,7 @@ fn main() {
     }
 }
 
-/// What stands in the workspace, or otherwise in the package, where links to it have become copies.
+/// A file of the workspace, or its copy in the published package.
 fn shared(root: &Path, workspace: &str, package: &str) -> PathBuf {
     let there = root.join(workspace);
     if there.exists() { there } else { root.join(package) }

@@ -1,6 +1,6 @@
-"""Times of the package beside the same loops in Rust, as ratios of one run: `python bench.py`.
+"""Times of the package relative to the same loops in Rust: `python bench.py`.
 
-Each pair is measured in turns, so that a machine with other work disturbs both alike; of the ratios of all turns the median is given.
+Each pair is measured alternately, so that other work on the machine affects both equally; the median of all ratios is given.
 """
 
 import concurrent.futures
@@ -19,7 +19,7 @@ from fourbar import _fourbar
 
 
 def paired(first, second, turns=7):
-    """Medians of the ratio of two timings and of both."""
+    """Medians of the ratio of two timings and of the timings."""
     pairs = [(first(), second()) for _ in range(turns)]
     return statistics.median(a / b for a, b in pairs), *(statistics.median(x) for x in zip(*pairs))
 
@@ -56,8 +56,8 @@ def work(count):
 
 
 def threads(count=60):
-    """One thread over two, each with half of the runs; the same with two processes, which share nothing: what they do not gain, the machine
-    does not have. And, whatever else the machine does, processor time and waits for each other."""
+    """Ratio of the times of one thread and of two, each with half of the runs; the same with two independent processes, as the largest
+    possible gain of the machine. Also processor time and mutual waits, which do not depend on other work."""
     work(1)
 
     def two():
@@ -95,7 +95,7 @@ study: {t_end: 1}
 
 
 def steps(count=2000):
-    """A step of 1 ms with one input and one joint read: seconds a step in Python and in Rust."""
+    """A step of 1 ms with one input set and one joint read: seconds per step in Python and in Rust."""
     model = fourbar.loads(PENDULUM)
     mine, theirs = model.simulation(), model.simulation()
 
@@ -110,7 +110,7 @@ def steps(count=2000):
 
 
 def imported():
-    """Processor time that the import takes, and with a first run, which loads numpy; the best of five, beyond an empty program, s."""
+    """Processor time of the import, and of the import with a first run, which loads numpy; best of five, without an empty program, s."""
 
     def used():
         now = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -129,8 +129,8 @@ def imported():
 
 
 def dask(seconds=12.0, turns=3):
-    """A sweep of the four-bar linkage by two workers of Dask, in tasks of about a second, and in this process: time on both cores over
-    that of one thread, and over two threads; none where Dask is not installed. The workers have the model from a sweep before."""
+    """A sweep of the four-bar linkage by two workers of Dask, in tasks of about a second, and in this process: ratios of the times to those
+    of one and two threads; `None` if Dask is not installed. The workers have loaded the model in an earlier sweep."""
     try:
         from distributed import Client, LocalCluster
     except ImportError:

@@ -1,4 +1,4 @@
-//! Documents made from the code: the index of diagnostics.
+//! Documents generated from the code: the index of diagnostics.
 
 use crate::root;
 use fourbar::codes::pages;

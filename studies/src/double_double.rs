@@ -1,14 +1,14 @@
-//! Numbers of about 106 bits, as the sum of two of 53: for references that are to be exact beside double precision.
+//! Numbers of about 106 bits, as the sum of two doubles: for references more accurate than double precision.
 //!
-//! Sums and products are those of Dekker and Knuth: the rounding of an operation on doubles is itself a double.
+//! Sums and products follow Dekker and Knuth: the rounding error of an operation on doubles is itself a double.
 
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
-/// What a solution is computed with.
+/// The numbers used to compute a solution.
 pub trait Number:
     Copy + From<f64> + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + Div<Output = Self> + Neg<Output = Self>
 {
-    /// Distance of one from the next larger number, or as good as.
+    /// Spacing of the numbers at one, approximately.
     const ROUNDING: f64;
     /// Sine and cosine.
     fn sin_cos(self) -> (Self, Self);
@@ -33,17 +33,17 @@ pub struct Dd {
     low: f64,
 }
 
-/// Half of pi, with what is left after two doubles.
+/// Half of pi as two doubles, and the remainder.
 const HALF_PI: [f64; 3] = [std::f64::consts::FRAC_PI_2, 6.123233995736766e-17, -1.4973849048591833e-33];
 
-/// `a + b` and its rounding.
+/// `a + b` and its rounding error.
 fn two_sum(a: f64, b: f64) -> (f64, f64) {
     let s = a + b;
     let t = s - a;
     (s, (a - (s - t)) + (b - t))
 }
 
-/// `a b` and its rounding.
+/// `a b` and its rounding error.
 fn two_product(a: f64, b: f64) -> (f64, f64) {
     let p = a * b;
     (p, a.mul_add(b, -p))
@@ -97,7 +97,7 @@ impl Mul for Dd {
 impl Div for Dd {
     type Output = Self;
     fn div(self, o: Self) -> Self {
-        // Three digits of the quotient, each a double.
+        // Three partial quotients, each a double.
         let mut rest = self;
         let mut out = Self::from(0.0);
         for _ in 0..3 {
@@ -118,7 +118,7 @@ impl Number for Dd {
         for part in HALF_PI {
             x = x - k * Self::from(part);
         }
-        // Series up to the thirty-first power: below 1e-33 for an eighth of a turn.
+        // Series up to the thirty-first power: the remainder is below 1e-33 for an eighth of a turn.
         let square = x * x;
         let (mut sine, mut cosine) = (Self::from(0.0), Self::from(0.0));
         for n in (0..16).rev() {
@@ -151,7 +151,7 @@ mod tests {
         let x = Dd::from(0.7) + Dd::from(1e-20);
         assert!(((x - Dd::from(0.7)).value() - 1e-20).abs() < 1e-31);
         for angle in [0.1, 0.8, 1.7, -2.9, 5.0, 31.4] {
-            // The addition theorem ties arguments of different quarters together.
+            // The addition theorem relates arguments of different quadrants.
             let (a, b) = (Dd::from(angle), Dd::from(0.375));
             let ((sa, ca), (sb, cb), (s, c)) = (a.sin_cos(), b.sin_cos(), (a + b).sin_cos());
             assert!((sa * sa + ca * ca - Dd::from(1.0)).value().abs() < 1e-31, "{angle}");
@@ -159,7 +159,7 @@ mod tests {
             assert!((ca * cb - sa * sb - c).value().abs() < 1e-30, "{angle}");
             assert!((sa.value() - angle.sin()).abs() < 2e-16, "{angle}");
         }
-        // What the double nearest to sin 1 leaves out, by rational arithmetic.
+        // The error of the double nearest to sin 1, by rational arithmetic.
         let s = Dd::from(1.0).sin_cos().0;
         let rest = s - Dd::from(0.8414709848078965);
         assert!((rest.value() - 1.776845092935536e-18).abs() < 1e-31, "{:e}", rest.value());

@@ -1,26 +1,27 @@
-//! Bounds with outward rounding on what a Taylor step leaves out, for planar mechanisms in natural coordinates.
+//! Bounds, with outward rounding, of the truncation error of a Taylor step, for planar mechanisms in natural coordinates.
 //!
-//! Points are linear in the coordinates `q`, so that the mass matrix `M` is constant and rods say `|u|^2 = L^2` with `u = P q + p`. The
+//! Points are linear in the coordinates `q`, so that the mass matrix `M` is constant and rods satisfy `|u|^2 = L^2` with `u = P q + p`. The
 //! coefficients of the series follow order by order from
 //! ```text
 //! [ M        2 P^T u_0 ] [ a_k      ]   [ F_k - 2 P^T sum_{i>=1} u_i lambda_{k-i}        ]
 //! [ 2 u_0^T P    0     ] [ lambda_k ] = [ -(k+1)(k+2) sum_{i=1}^{k+1} u_i . u_{k+2-i}    ],   q_{k+2} = a_k / ((k+1)(k+2))
 //! ```
-//! The motion of a step is enclosed on parts of it, each so short that its own series leaves out next to nothing: evaluated on intervals
-//! that hold the motion of the part, the coefficient `q_{p+1}` times `s^{p+1}` bounds that (Lagrange's remainder). That intervals hold the
-//! motion is shown by Picard's iteration: if `v_0 + [0, s] a(Q, V)` lies in `V` and `q_0 + [0, s] V` in `Q`, the motion stays in `Q` and `V`
-//! for the time `s`. What the series of the whole step leaves out is its distance from the enclosure at the end.
+//! The motion in a step is enclosed on parts of the step, each so short that its own truncation error is negligible: evaluated on intervals
+//! that contain the motion in the part, the coefficient `q_{p+1}` times `s^{p+1}` bounds this error (Lagrange's remainder). Picard's
+//! iteration shows that the intervals contain the motion: if `v_0 + [0, s] a(Q, V)` lies in `V` and `q_0 + [0, s] V` in `Q`, the motion
+//! stays in `Q` and `V` for the time `s`. The truncation error of the whole step is the distance of its series from the enclosure at the
+//! end.
 
 use crate::interval::Interval;
 use nalgebra::DMatrix;
 
-/// A linear form of the coordinates: factors and a constant.
+/// A linear form of the coordinates: coefficients and a constant.
 pub type Form = (Vec<f64>, f64);
 
 /// A point of the plane, linear in the coordinates.
 #[derive(Clone, Debug)]
 pub struct Point {
-    /// Its coordinates.
+    /// Coordinates as linear forms.
     pub xy: [Form; 2],
 }
 
@@ -30,7 +31,7 @@ impl Point {
         Self { xy: [(vec![0.0; n], x), (vec![0.0; n], y)] }
     }
 
-    /// The point of two coordinates.
+    /// The point given by two coordinates.
     pub fn moving(n: usize, first: usize) -> Self {
         let unit = |k: usize| {
             let mut f = vec![0.0; n];
@@ -40,7 +41,7 @@ impl Point {
         Self { xy: [unit(first), unit(first + 1)] }
     }
 
-    /// A sum of points with factors.
+    /// A linear combination of forms.
     fn sum(parts: &[(f64, &Form)]) -> Form {
         let mut out = (vec![0.0; parts[0].1.0.len()], 0.0);
         for (k, f) in parts {
@@ -50,7 +51,7 @@ impl Point {
         out
     }
 
-    /// From one point to another.
+    /// The vector from one point to another.
     pub fn to(&self, o: &Self) -> Self {
         Self { xy: [0, 1].map(|i| Self::sum(&[(1.0, &o.xy[i]), (-1.0, &self.xy[i])])) }
     }
@@ -68,13 +69,13 @@ impl Point {
     }
 }
 
-/// A spring between a fixed point and another one: its vector, stiffness and length at rest.
+/// A spring between a fixed point and another one: its vector, stiffness and unstressed length.
 pub struct Spring {
-    /// From one end to the other.
+    /// Vector from one end to the other.
     pub vector: Point,
     /// Stiffness, N/m.
     pub stiffness: f64,
-    /// Length at rest, m.
+    /// Unstressed length, m.
     pub rest: f64,
 }
 
@@ -84,9 +85,9 @@ pub struct Planar {
     pub names: Vec<&'static str>,
     /// Constant mass matrix.
     pub mass: DMatrix<f64>,
-    /// Vectors of fixed length, with the square of that.
+    /// Vectors of fixed length, with the squares of the lengths.
     pub rods: Vec<(Point, f64)>,
-    /// Forces that do not change.
+    /// Constant forces.
     pub weight: Vec<f64>,
     /// Forces that are linear in the coordinates, by coordinate.
     pub linear: Vec<Form>,
@@ -95,7 +96,7 @@ pub struct Planar {
 }
 
 impl Planar {
-    /// Nothing yet.
+    /// A mechanism without parts.
     pub fn new(names: Vec<&'static str>) -> Self {
         let n = names.len();
         Self {
@@ -131,7 +132,7 @@ fn dot(f: &[f64], x: &[Interval]) -> Interval {
 /// Coefficients of the coordinates up to an order.
 type Series = Vec<Vec<Interval>>;
 
-/// Series of a motion from intervals of positions and velocities; `None` where the matrix may be singular.
+/// Series of a motion from intervals of positions and velocities; `None` if the matrix may be singular.
 fn series(system: &Planar, q: &[Interval], v: &[Interval], order: usize) -> Option<Series> {
     let (n, m) = (q.len(), system.rods.len());
     let mut x: Series = vec![q.to_vec(), v.to_vec()];
@@ -143,7 +144,7 @@ fn series(system: &Planar, q: &[Interval], v: &[Interval], order: usize) -> Opti
     let mut w: Vec<Vec<[Interval; 2]>> = system.springs.iter().map(|s| vec![place(&s.vector, q, 0), place(&s.vector, v, 1)]).collect();
     let (mut length, mut inverse): (Vec<Vec<Interval>>, Vec<Vec<Interval>>) = (vec![Vec::new(); w.len()], vec![Vec::new(); w.len()]);
     let mut lambda: Vec<Vec<Interval>> = vec![Vec::new(); m];
-    // The matrix, nearly inverted at its middle: x = R b + E x with E = 1 - R A.
+    // The matrix, with an approximate inverse of its midpoint: x = R b + E x with E = 1 - R A.
     let size = n + m;
     let mut a = vec![Interval::ZERO; size * size];
     for i in 0..n {
@@ -155,7 +156,7 @@ fn series(system: &Planar, q: &[Interval], v: &[Interval], order: usize) -> Opti
             (a[i * size + n + j], a[(n + j) * size + i]) = (g, g);
         }
     }
-    // Rows and columns of like size, so that one number measures them all.
+    // Approximate inverse of the midpoint.
     let middle = DMatrix::from_fn(size, size, |i, j| a[i * size + j].middle());
     let near = middle.try_inverse()?;
     let mut rest = vec![Interval::ZERO; size * size];
@@ -167,7 +168,7 @@ fn series(system: &Planar, q: &[Interval], v: &[Interval], order: usize) -> Opti
     }
     let solve = |b: &[Interval]| -> Option<Vec<Interval>> {
         let y: Vec<Interval> = (0..size).map(|i| (0..size).fold(Interval::ZERO, |s, k| s + b[k] * near[(i, k)])).collect();
-        // |x - y| <= |E| (|y| + |x - y|): any radius that this maps into itself holds.
+        // |x - y| <= |E| (|y| + |x - y|): any radius mapped into itself is a bound.
         let grown = |radius: &[f64]| -> Vec<f64> {
             let of = |i: usize| {
                 (0..size)
@@ -245,12 +246,12 @@ fn series(system: &Planar, q: &[Interval], v: &[Interval], order: usize) -> Opti
     Some(x)
 }
 
-/// Intervals that hold positions and velocities for a time, from intervals at its begin.
+/// Intervals that contain positions and velocities for a time, from intervals at its start.
 fn enclosed(system: &Planar, q: &[Interval], v: &[Interval], s: f64) -> Option<(Vec<Interval>, Vec<Interval>)> {
     let span = Interval { low: 0.0, high: s };
     let first = series(system, q, v, 2)?;
     let moved = |x: &[Interval], rate: &[Interval]| -> Vec<Interval> { x.iter().zip(rate).map(|(x, r)| *x + span * *r).collect() };
-    // A rate that changes its sign has a narrow interval, which the widened ones of the others must not leave: all are given room.
+    // A rate near zero has a narrow interval, which it must not leave due to the widened intervals of others: all are widened.
     let room = |x: &[Interval]| x.iter().fold(0.0_f64, |m, x| m.max(0.1 * (x.high - x.low)).max(1e-12 * x.size()));
     let rate: Vec<Interval> = first[2].iter().map(|a| *a * 2.0).collect();
     let mut V = moved(v, &rate);
@@ -274,22 +275,22 @@ fn enclosed(system: &Planar, q: &[Interval], v: &[Interval], s: f64) -> Option<(
     None
 }
 
-/// Parts of a step at least: short enough that intervals of the remainder hardly count.
+/// Smallest number of parts of a step: short enough that the widths of the remainder intervals are negligible.
 const PARTS: f64 = 64.0;
 
-/// What a series of order `p` leaves out at most in a step of size `h` from a state, by the largest coordinate; with the number of parts that
-/// were needed. `None` where the step has more than `most` parts.
+/// Bound of the truncation error of a series of order `p` in a step of size `h` from a state, for the worst coordinate; with the number of
+/// parts used. `None` if more than `most` parts are needed.
 pub fn left_out(system: &Planar, q: &[f64], v: &[f64], h: f64, p: usize, most: usize) -> Option<(f64, usize)> {
     let thin = |x: &[f64]| -> Vec<Interval> { x.iter().map(|x| Interval::of(*x)).collect() };
     let (mut q, mut v) = (thin(q), thin(v));
-    // The series of the whole step at its end.
+    // The series of the whole step, evaluated at its end.
     let whole = series(system, &q, &v, p)?;
     let end: Vec<Interval> =
         (0..q.len()).map(|c| (0..=p).rev().fold(Interval::ZERO, |sum, k| sum * Interval::of(h) + whole[k][c])).collect();
     let (mut t, mut s, mut parts) = (0.0_f64, h / PARTS, 0);
     while t < h {
         let until = if t + s >= h * (1.0 - 1e-12) { h } else { t + s };
-        // A little more than the time itself, so that its rounding is held too.
+        // Slightly more than the time itself, to include its rounding error.
         let time = (until - t).next_up();
         let Some((Q, V)) = enclosed(system, &q, &v, time) else {
             s *= 0.5;
@@ -309,7 +310,7 @@ pub fn left_out(system: &Planar, q: &[f64], v: &[f64], h: f64, p: usize, most: u
         if parts > most {
             return None;
         }
-        // The state at the end of the part: its own series with its own remainder.
+        // The state at the end of the part: its own series with its remainder.
         let x = Interval::between((until - t).next_down(), time);
         let n = q.len();
         let (mut q_new, mut v_new) = (Vec::with_capacity(n), Vec::with_capacity(n));
@@ -337,7 +338,7 @@ mod tests {
 
     #[test]
     fn a_bound_holds_what_is_left_out_and_little_more() {
-        // A point mass on a rod, in twelve states, turning points of its coordinates among them.
+        // A point mass on a rod, in twelve states, including turning points of its coordinates.
         let mut s = Planar::new(vec!["x", "y"]);
         let (o, a) = (Point::fixed(2, 0.0, 0.0), Point::moving(2, 0));
         s.part((&o, &a, 1.0), (1.0, 0.0), 1.0, 0.0, 9.81);
@@ -347,7 +348,7 @@ mod tests {
             let thin = |x: [f64; 2]| x.map(Interval::of);
             for (p, h) in [(8, 0.1), (14, 0.15)] {
                 let (bound, parts) = left_out(&s, &q, &v, h, p, 4000).expect("a bound");
-                // The terms after the last one of the step, by a series of much higher order.
+                // The truncated terms of the step, by a series of much higher order.
                 let long = series(&s, &thin(q), &thin(v), p + 30).expect("a series");
                 let rest = |c: usize| (p + 1..=p + 30).map(|k| long[k][c].middle() * h.powi(k as i32)).sum::<f64>().abs();
                 let truth = rest(0).max(rest(1));

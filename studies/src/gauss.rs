@@ -1,11 +1,11 @@
-//! Gauss's collocation methods with fixed steps, over numbers of any length: for references that are to be exact beside double precision.
+//! Gauss's collocation methods with fixed steps, for numbers of any precision: for references more accurate than double precision.
 //!
-//! With `S` stages the order is `2 S`. Nodes are found by Newton's method and coefficients come from sums of Legendre polynomials, which
-//! lose no digits to cancellation: both are as exact as the numbers in use.
+//! With `S` stages the order is `2 S`. Nodes are found by Newton's method, and coefficients are sums of Legendre polynomials without
+//! cancellation: both are accurate to the precision of the numbers.
 
 use crate::double_double::Number;
 
-/// Most iterations of a step.
+/// Largest number of iterations of a step.
 const MOST: usize = 1000;
 
 /// The method of `S` stages.
@@ -31,11 +31,11 @@ impl<N: Number, const S: usize> Gauss<N, S> {
     pub fn new() -> Self {
         let of = N::from;
         let (one, half) = (of(1.0), of(0.5));
-        // At each zero of the last polynomial all of them, and the weight.
+        // At each zero of the last polynomial: the values of all polynomials, and the weight.
         let nodes: [(Vec<N>, N); S] = std::array::from_fn(|i| {
             let mut x = of((std::f64::consts::PI * (i as f64 + 0.75) / (S as f64 + 0.5)).cos());
             let slope = |p: &[N], x: N| of(S as f64) * (x * p[S] - p[S - 1]) / (x * x - one);
-            // Each round doubles the digits that are right.
+            // Each iteration doubles the number of correct digits.
             for _ in 0..8 {
                 let p = legendre(S, x);
                 x = x - p[S] / slope(&p, x);
@@ -45,7 +45,7 @@ impl<N: Number, const S: usize> Gauss<N, S> {
             (p, one / ((one - x * x) * d * d))
         });
         let b: [N; S] = std::array::from_fn(|i| nodes[i].1);
-        // The integral of P_k up to x is (P_{k+1} - P_{k-1}) / (2 k + 1), the square of its norm 2 / (2 k + 1).
+        // The integral of P_k up to x is (P_{k+1} - P_{k-1}) / (2 k + 1), its squared norm 2 / (2 k + 1).
         let a = std::array::from_fn(|i| {
             std::array::from_fn(|j| {
                 let (p, q) = (&nodes[i].0, &nodes[j].0);
@@ -56,7 +56,7 @@ impl<N: Number, const S: usize> Gauss<N, S> {
         Self { a, b }
     }
 
-    /// `y` after a step of `h`. `slopes` are those of the stages: at first a guess, such as those of the step before.
+    /// `y` after a step of `h`. `slopes` are those of the stages, initially a guess, such as those of the previous step.
     pub fn step<const M: usize>(&self, y: &[N; M], h: N, slopes: &mut [[N; M]; S], rate: impl Fn(&[N; M]) -> [N; M]) -> [N; M] {
         let moved = |weights: &[N; S], slopes: &[[N; M]; S]| -> [N; M] {
             std::array::from_fn(|i| {
@@ -64,7 +64,7 @@ impl<N: Number, const S: usize> Gauss<N, S> {
                 y[i] + h * sum
             })
         };
-        // Until what changes is rounding.
+        // Iterates until changes are rounding errors.
         for _ in 0..MOST {
             let next: [[N; M]; S] = std::array::from_fn(|i| rate(&moved(&self.a[i], slopes)));
             let largest = next.iter().flatten().map(|f| f.value().abs()).fold(1.0, f64::max);

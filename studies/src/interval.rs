@@ -1,18 +1,18 @@
-//! Intervals with outward rounding: what is computed with them holds for every number inside, rounding included.
+//! Intervals with outward rounding: results hold for every number inside, including rounding errors.
 
 use std::ops::{Add, Mul, Neg, Sub};
 
 /// All numbers from `low` to `high`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Interval {
-    /// Least.
+    /// Lower end.
     pub low: f64,
-    /// Largest.
+    /// Upper end.
     pub high: f64,
 }
 
 impl Interval {
-    /// Nothing but zero.
+    /// The number zero.
     pub const ZERO: Self = Self { low: 0.0, high: 0.0 };
 
     /// A single number.
@@ -20,7 +20,7 @@ impl Interval {
         Self { low: x, high: x }
     }
 
-    /// Everything between two numbers.
+    /// The interval between two numbers.
     pub fn between(a: f64, b: f64) -> Self {
         Self { low: a.min(b), high: a.max(b) }
     }
@@ -34,38 +34,38 @@ impl Interval {
         self.low.abs().max(self.high.abs())
     }
 
-    /// Some number near the middle.
+    /// A number near the middle.
     pub fn middle(self) -> f64 {
         0.5 * self.low + 0.5 * self.high
     }
 
-    /// Whether it lies inside another.
+    /// Whether it is contained in another.
     pub fn inside(self, o: Self) -> bool {
         o.low <= self.low && self.high <= o.high
     }
 
-    /// The least interval that holds both.
+    /// The smallest interval that contains both.
     pub fn hull(self, o: Self) -> Self {
         Self { low: self.low.min(o.low), high: self.high.max(o.high) }
     }
 
-    /// Widened by a share of its width and a length.
+    /// Widened by a fraction of its width and by a length.
     pub fn widened(self, share: f64, length: f64) -> Self {
         let more = share * (self.high - self.low) + length;
         Self::outward(self.low - more, self.high + more)
     }
 
-    /// Whether both ends are numbers.
+    /// Whether both ends are finite.
     pub fn is_finite(self) -> bool {
         self.low.is_finite() && self.high.is_finite()
     }
 
-    /// The square root; of what is positive.
+    /// The square root of the nonnegative part.
     pub fn sqrt(self) -> Self {
         Self::outward(self.low.max(0.0).sqrt(), self.high.sqrt())
     }
 
-    /// One over it; everything where it holds zero.
+    /// The reciprocal; the whole line if the interval contains zero.
     pub fn inverse(self) -> Self {
         if self.low <= 0.0 && self.high >= 0.0 {
             return Self { low: f64::NEG_INFINITY, high: f64::INFINITY };
@@ -98,7 +98,7 @@ impl Sub for Interval {
 impl Mul for Interval {
     type Output = Self;
     fn mul(self, o: Self) -> Self {
-        // What is zero stays zero, whatever it is multiplied with.
+        // Zero stays exactly zero, whatever it is multiplied with.
         if self == Self::ZERO || o == Self::ZERO {
             return Self::ZERO;
         }
@@ -139,7 +139,7 @@ mod tests {
             assert!(!(b.low > 0.0 || b.high < 0.0) || holds(b.inverse(), 1.0 / y));
             assert!(a.inside(a.hull(b)) && a.inside(a.widened(0.1, 0.0)));
         }
-        // A third of one times three is not one, but the interval knows.
+        // A third times three is not one in doubles, but the interval contains it.
         let third = Interval::of(3.0).inverse();
         assert!(third.low < third.high && (third * 3.0).low < 1.0 && (third * 3.0).high > 1.0);
     }

@@ -1,5 +1,5 @@
-//! What needs the engine and is not a test: studies, times beside other programs, documents made from the code. `cargo xtask` starts it
-//! in release, so that tests never wait for a second build of the engine.
+//! Programs that need the engine but are not tests: studies, comparisons of times with other programs, generated documents. `cargo xtask`
+//! starts it in release mode, so that tests never wait for a second build of the engine.
 
 #![allow(non_snake_case)]
 

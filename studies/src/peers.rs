@@ -1,8 +1,8 @@
-//! Times of the engine beside those of others at equal error. Exudyn, Pinocchio and MuJoCo run side by side where Python finds them, and
-//! then decide; figures measured earlier are printed too, marked, and decide alone where an engine is not found.
+//! Times of the engine compared with those of others at equal error. Exudyn, Pinocchio and MuJoCo run alongside if Python finds them, and
+//! are then decisive; figures measured earlier are also printed, marked as such, and are decisive only if an engine is not found.
 //!
-//! The step of each of our runs is chosen so that its error is just below the one the other engine has; what is
-//! compared is the CPU time of solving, set-up of the solver included, building the model not.
+//! The step size of each run is chosen so that its error is just below that of the other engine; the CPU times of solving are compared,
+//! including the set-up of the solver but not of the model.
 
 use crate::root;
 use fourbar::analysis::assembly::assemble;
@@ -18,26 +18,26 @@ use std::process::{Command, Stdio};
 use std::time::Instant;
 
 const GRAVITY: f64 = 9.81;
-/// Runs of which the shortest counts, as many as the script makes.
+/// Number of runs, of which the shortest counts, as in the scripts.
 const RUNS: usize = 3;
-/// Where the figures marked as earlier come from.
+/// Source of the figures marked as earlier.
 const EARLIER: &str = "Exudyn 1.13.6, Pinocchio 4.1.0, MuJoCo 4.0.0, Simbody 3.7; 2-core AMD EPYC machine, shortest of several runs";
 /// Scripts by the beginning of the case.
 const SCRIPTS: [(&str, &str); 2] = [("pinocchio", "xtask/peers/joint_bench.py"), ("mujoco", "xtask/peers/joint_bench.py")];
 
-/// One figure of another engine that ours is held against.
+/// One figure of another engine for comparison.
 struct Against {
-    /// Case of the script, or empty where there is none to run.
+    /// Case of the script, or empty if there is none.
     case: &'static str,
-    /// What it is.
+    /// Description.
     what: &'static str,
     /// Measured earlier: seconds, or microseconds per step.
     earlier: f64,
-    /// Our time may be at most this share of it.
+    /// Largest permitted ratio of our time to it.
     share: f64,
 }
 
-/// What we measured.
+/// Our measurement.
 struct Ours {
     what: String,
     /// Seconds for the run, or microseconds per step.
@@ -47,10 +47,10 @@ struct Ours {
     note: String,
 }
 
-/// A measurement of ours, made when it is called, and what it is held against.
+/// A function that makes our measurement, with the figures for comparison.
 type Case = (Box<dyn Fn() -> Result<Ours, String>>, Vec<Against>);
 
-/// Runs the comparison. Each case of the other engine is measured just before ours, because the load of a machine changes.
+/// Runs the comparison. Each case of the other engine is measured immediately before ours, because the load of a machine changes.
 pub fn run() -> Result<(), String> {
     for module in ["exudyn", "pinocchio", "mujoco"] {
         if python(&["-c", &format!("import {module}")]).is_err() {
@@ -75,7 +75,7 @@ pub fn run() -> Result<(), String> {
             figures.extend(
                 now.map(|p| (peer_time(p, ours.unit), format!("version {} now{}", p["version"].as_str().unwrap_or(""), peer_error(p)))),
             );
-            // What was measured side by side decides.
+            // The latest figure is decisive.
             let decides = figures.len() - 1;
             for (k, (theirs, mark)) in figures.into_iter().enumerate() {
                 let ratio = ours.time / theirs;
@@ -97,7 +97,7 @@ fn peer_time(p: &Value, unit: &str) -> f64 {
     if unit == "s" { cpu } else { 1e6 * cpu / p["steps"].as_f64().unwrap_or(f64::NAN) }
 }
 
-/// The error of a run of the other engine, in words.
+/// The error of a run of the other engine, as text.
 fn peer_error(p: &Value) -> String {
     let value: Vec<f64> = p["value"].as_array().into_iter().flatten().filter_map(Value::as_f64).collect();
     let error = match (p["case"].as_str().unwrap_or_default(), value.as_slice()) {
@@ -111,7 +111,7 @@ fn peer_error(p: &Value) -> String {
     format!(" (error {error:.1e})")
 }
 
-/// What Python prints; an error where it fails.
+/// The output of a Python script, or an error if it fails.
 fn python(arguments: &[&str]) -> Result<String, String> {
     let o = Command::new("python3").args(arguments).current_dir(root()).stderr(Stdio::null()).output().map_err(|e| e.to_string())?;
     if o.status.success() { Ok(String::from_utf8_lossy(&o.stdout).into_owned()) } else { Err("python3 failed".into()) }
@@ -121,7 +121,7 @@ fn cases() -> Vec<Case> {
     let mut list: Vec<Case> = Vec::new();
     let mut add = |measure: Box<dyn Fn() -> Result<Ours, String>>, against: Vec<Against>| list.push((measure, against));
     let one = |case, what, earlier, share| vec![Against { case, what, earlier, share }];
-    // Some run twice: at the round error for which the limit is stated, and at the error that the other engine has itself.
+    // Some run twice: at the rounded error of the stated limit, and at the error of the other engine.
     for error in [5e-5, 4.7e-5] {
         add(
             Box::new(move || at_error("ladder of 2 four-bars, 3D, redundant, 10 s", &ladder(2), 10.0, error, &|m| tip_error(m, 2))),
@@ -185,7 +185,7 @@ fn cases() -> Vec<Case> {
         one("", "Simbody, planar rows", 1234.0, 0.25),
     );
     add(Box::new(ladder_by_joints), one("pinocchio_ladder2", "Pinocchio, constraintDynamics", 3.2, 1.0));
-    // The codes of the paper are in Python and exist publicly in the form with Euler parameters only.
+    // The codes of the paper are in Python, and published only in the form with Euler parameters.
     let papers = |what, earlier| Against { case: "", what, earlier, share: 1.0 / 400.0 };
     add(
         Box::new(|| per_step("pendulum of [Kissel21], driven", &shipped("ra_single_pendulum"), 1e-3, 3000)),
@@ -198,7 +198,7 @@ fn cases() -> Vec<Case> {
     list
 }
 
-/// CPU seconds of this thread; wall time where the system does not tell.
+/// CPU seconds of this thread; wall time if the system does not provide them.
 struct Clock {
     wall: Instant,
     cpu: Option<u64>,
@@ -206,7 +206,7 @@ struct Clock {
 
 impl Clock {
     fn cpu() -> Option<u64> {
-        // The kernel brings the count up to date when the thread is switched.
+        // The kernel updates the count when the thread is rescheduled.
         std::thread::yield_now();
         std::fs::read_to_string("/proc/thread-self/schedstat").ok()?.split_whitespace().next()?.parse().ok()
     }
@@ -222,7 +222,7 @@ impl Clock {
     }
 }
 
-/// `n` steps of generalized-alpha; `look` sees every state.
+/// `n` steps of generalised-alpha; `look` is called with every state.
 fn solve(model: &Model, start: &Configuration, h: f64, n: usize, mut look: impl FnMut(&Memory)) -> Result<(), String> {
     let mut s = Stepper::new(model, start, Method::GenAlpha { rho: 0.8 });
     s.start(h);
@@ -247,7 +247,7 @@ fn shortest(model: &Model, start: &Configuration, h: f64, n: usize) -> Result<f6
     Ok(best)
 }
 
-/// Time of a run whose error is just below `wanted`; `error` reads it from the state at the end.
+/// Time of a run whose error is just below `wanted`; `error` evaluates it from the final state.
 fn at_error(what: &str, model: &Model, t_end: f64, wanted: f64, error: &dyn Fn(&Memory) -> f64) -> Result<Ours, String> {
     let start = assembled(model)?;
     search(what, model, &start, t_end, wanted, &|h, n| {
@@ -273,7 +273,7 @@ fn search(
 ) -> Result<Ours, String> {
     let mut n = (t_end / 1e-3) as usize;
     let mut best: Option<(usize, f64)> = None;
-    // Second order: the error tells the number of steps that meets the wanted one.
+    // Second order: the error gives the number of steps for the required error.
     for _ in 0..6 {
         let e = error(t_end / n as f64, n)?;
         if e <= wanted && best.is_none_or(|(b, _)| n < b) {
@@ -353,11 +353,11 @@ fn distance(a: [f64; 2], b: [f64; 2]) -> f64 {
 }
 
 fn tip_error(m: &Memory, n: usize) -> f64 {
-    // The first crank turns about the origin; its centre is half way to the tip.
+    // The first crank turns about the origin; its centre of mass is half way to the tip.
     distance([2.0 * m.q[1].r[0], 2.0 * m.q[1].r[1]], ladder_tip(n))
 }
 
-/// One freedom `y'' = f(y, y')` by the classical Runge-Kutta method.
+/// One degree of freedom `y'' = f(y, y')` by the classical Runge-Kutta method.
 fn one_freedom(mut y: [f64; 2], t_end: f64, n: usize, f: impl Fn([f64; 2]) -> f64) -> [f64; 2] {
     let h = t_end / n as f64;
     let rate = |y: [f64; 2]| [y[1], f(y)];
@@ -372,7 +372,7 @@ fn one_freedom(mut y: [f64; 2], t_end: f64, n: usize, f: impl Fn([f64; 2]) -> f6
     y
 }
 
-/// Top of the first crank of a ladder at 10 s: as a parallelogram it has one freedom, and all cranks share their angle.
+/// Tip of the first crank of a ladder at 10 s: as a parallelogram it has one degree of freedom, and all cranks have the same angle.
 fn ladder_tip(n: usize) -> [f64; 2] {
     let n = n as f64;
     let c = GRAVITY * ((n + 1.0) / 2.0 + n) / ((n + 1.0) / 3.0 + n);
@@ -487,7 +487,7 @@ fn slider_crank() -> Model {
     built(spec)
 }
 
-/// Place of the slider from the equation of motion in the crank angle: the rod does not spin about its own axis.
+/// Position of the slider from the equation of motion in the crank angle: the rod does not spin about its own axis.
 fn slider_place(t: f64) -> f64 {
     let across = MASSES[1] * rod_length().powi(2) / 12.0;
     let inertia = |angle: f64| {

@@ -1,6 +1,6 @@
 """The mechanisms of `cargo xtask peers` in Exudyn. Prints one JSON object per case:
-{"case", "version", "h", "steps", "cpu" (seconds of the solver call, shortest of the repeats), "value" (what the error is taken from), "ok"}.
-CPU time of the process: wall time would count what other programs do. Models as in xtask/src/peers.rs; no file is written.
+{"case", "version", "h", "steps", "cpu" (seconds of the solver call, shortest of the repeats), "value" (for computing the error), "ok"}.
+CPU time of the process, independent of other programs. Models as in xtask/src/peers.rs; no file is written.
 usage: exudyn_bench.py [CASE...]"""
 import json
 import sys
@@ -18,7 +18,7 @@ OUT = exu.OutputVariableType
 
 
 def settings(h, steps, linear, redundant=False, period=None, own=False):
-    """Generalized-alpha on the index-3 equations; redundant constraints need the dense solver that accepts a singular matrix."""
+    """Generalised-alpha on the index-3 equations; redundant constraints need the dense solver, which accepts a singular matrix."""
     s = exu.SimulationSettings()
     t = s.timeIntegration
     t.endTime, t.numberOfSteps, t.verboseMode, t.adaptiveStep = h * steps, steps, 0, False
@@ -74,7 +74,7 @@ def sensor(mbs, body, what):
 
 
 def ladder(n, planar, h, linear, redundant=False):
-    """The N-four-bar of benchmark A02; the value is the top of the first crank at 10 s."""
+    """The N-four-bar of benchmark A02; the value is the tip of the first crank at 10 s."""
     keep, mbs, ground = system()
     specs = [(i, .5, np.pi / 2, .5, 0, -1.0) for i in range(n + 1)] + [(i + .5, 1.0, 0.0, 1.0, 0, 0.0) for i in range(n)]
     bodies = (planar_bars if planar else spatial_bars)(mbs, specs)
@@ -134,7 +134,7 @@ def bricard(h):
 
 
 def slider_crank(h):
-    """A spatial slider-crank without a motor; the value is the place of the slider at 5 s."""
+    """A spatial slider-crank without a motor; the value is the position of the slider at 5 s."""
     A = np.array([0, .1, .12])
     B, C, w0 = A + [0, 0, .08], np.array([.2, 0, 0.]), 6.0
     vB, r = np.cross([w0, 0, 0], B - A), C - B

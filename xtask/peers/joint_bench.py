@@ -1,7 +1,7 @@
 """Open chains and the ladder in engines with joint coordinates, for `cargo xtask peers`. Prints one JSON object per case:
 {"case", "version", "steps" (evaluations), "cpu" (seconds for them, shortest of the repeats), "value" (norm of all accelerations), "ok"}.
-The state changes on every call, because some engines answer the same state from a cache. CPU time of the process; the binding of Python is
-inside, well below a microsecond per call. Models and states as in benches/src/lib.rs; no file is written.
+The state changes on every call, because some engines cache results of the same state. CPU time of the process; it includes the Python
+binding, well below a microsecond per call. Models and states as in benches/src/lib.rs; no file is written.
 usage: joint_bench.py pinocchio_chain8 mujoco_chain128 pinocchio_ladder2 ..."""
 import json
 import sys
@@ -13,7 +13,7 @@ STATES = 8
 
 
 def chain_states(n):
-    """The states of `fourbar_bench::acceleration`: sines of small amplitude, another for every call."""
+    """The states of `fourbar_bench::acceleration`: sines of small amplitude, different for every call."""
     i = np.arange(n)
     return [(0.3 * np.sin(1.0 + i + 0.37 * k), 0.5 * np.sin(2.0 + i + 0.53 * k)) for k in range(STATES)]
 
@@ -46,7 +46,7 @@ def pinocchio_chain(n):
     j = 0
     for i in range(n):
         place = pin.SE3(np.eye(3), np.array([1.0 if i else 0.0, 0.0, 0.0]))
-        # Our first hinge turns about y, and the axes alternate.
+        # As in our model: the first hinge is about y, and the axes alternate.
         j = m.addJoint(j, pin.JointModelRY() if i % 2 == 0 else pin.JointModelRZ(), place, f"j{i}")
         m.appendBodyToJoint(j, rod(pin, [0.01, 0.09, 0.09]), pin.SE3.Identity())
     d, tau = m.createData(), np.zeros(n)
@@ -102,7 +102,7 @@ def pinocchio_ladder(n):
         data.append(x.createData())
     pin.initConstraintDynamics(m, d, closings, data)
     settings, tau = pin.ProximalSettings(1e-12, 1e-8, 20), np.zeros(m.nv)
-    # On the branch of the parallelogram: cranks turn together, couplers back.
+    # On the branch of the parallelogram: cranks turn together, couplers in the opposite direction.
     sign = np.ones(m.nv)
     for k in couplers:
         sign[m.joints[k].idx_v] = -1.0

@@ -1,9 +1,9 @@
-"""The stiff governor (model `flyball_governor`, 10 s) by SUNDIALS' CVODE and by Fourbar, against one truth: what each takes for which error.
+"""The stiff governor (model `flyball_governor`, 10 s) with SUNDIALS' CVODE and with Fourbar: work and errors relative to one reference.
 
-CVODE (BDF, dense differences) gets the equations in the four joint coordinates, written out by hand; Fourbar gets its file. The truth is
-Fourbar's Taylor series at 1e-12, so that an error in the hand-written equations would show. Counted are evaluations of the equations, which
-do not depend on the machine. CPU times are printed beside them: those of CVODE are mostly of the Python function that it calls, those of
-Fourbar are of the whole command with reading and writing.
+CVODE (BDF, dense differences) gets hand-written equations in the four joint coordinates; Fourbar gets its file. The reference is
+Fourbar's Taylor series at 1e-12, so that an error in the hand-written equations would be visible. Evaluations of the equations are counted,
+which do not depend on the machine. CPU times are also printed: those of CVODE are mostly spent in the Python function that it calls, those of
+Fourbar include the whole command with reading and writing.
 Needs `pip install scikit-sundae`.
 usage: sundials_bench.py [FOURBAR]    the program, `fourbar` if left out"""
 import csv
@@ -24,7 +24,7 @@ END, MODEL = 10.0, "flyball_governor"
 G, K, C, REST = 9.81, 8e5, 4e4, 0.5
 ROD, SLIDER = 5.3, 3.0
 AXIAL, ACROSS, ARM = 5e-6, 0.09575721698113207, 0.971698113207547
-# Shaft and slider about the axis.
+# Inertia of shaft and slider about the axis.
 SPIN = 5e-6 + 0.005
 
 
@@ -38,7 +38,7 @@ def motion(_t, y, out):
         c, s = math.cos(angle), math.sin(angle)
         radius = 0.05 + ARM * c
         inertia += ROD * radius * radius + ACROSS * c * c + AXIAL * s * s
-        # Half the slope of the inertia about the shaft.
+        # Half the derivative of the inertia about the shaft.
         slope = -ROD * radius * ARM * s - (ACROSS - AXIAL) * c * s
         couple += 2.0 * slope * rate
         x, z = 0.5 * c, 1.0 - 0.5 * s - height
@@ -63,7 +63,7 @@ def centres(y):
 
 
 def fourbar(formulation, integrator, tol):
-    """Centres at the end, and what the run took."""
+    """Final centres, and the work of the run."""
     with tempfile.TemporaryDirectory() as folder:
         command = [PROGRAM, "run", MODEL, "--formulation", formulation, "--integrator", integrator, "--tol", str(tol), "--t-end", str(END),
                    "--output-step", str(END), "--out", folder + "/r", "--json"]
@@ -77,7 +77,7 @@ def fourbar(formulation, integrator, tol):
 
 
 def cvode(tol):
-    """Centres at the end, and what the run took."""
+    """Final centres, and the work of the run."""
     start = np.array([0.0, 0.5, math.pi / 6, math.pi / 6, 2 * math.pi, 0.0, 0.0, 0.0])
     evaluations = [0]
 

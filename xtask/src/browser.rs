@@ -1,4 +1,4 @@
-//! What pages need to be looked at: a browser and node, installed where they are missing; tests of pages in that browser.
+//! Tools for testing pages: a browser and node, installed if missing; tests of pages in that browser.
 
 use crate::root;
 use std::path::{Path, PathBuf};
@@ -8,12 +8,12 @@ use std::process::{Command, Stdio};
 const MODELS: [&str; 6] = ["fourbar", "a04_bricard", "stewart_platform", "jansen_leg", "dca_double_loop", "event_catapult"];
 const BROWSERS: [&str; 2] = ["/usr/bin/chromium", "/usr/bin/chromium-browser"];
 
-/// Folder for pages and results on the way.
+/// Folder for temporary pages and results.
 pub fn scratch(name: &str) -> PathBuf {
     std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from).join(name)
 }
 
-/// Runs a command to its end; what it prints is seen.
+/// Runs a command to its end; its output is shown.
 pub fn run(command: &mut Command) -> Result<(), String> {
     let shown = format!("{command:?}");
     match command.status() {
@@ -23,15 +23,14 @@ pub fn run(command: &mut Command) -> Result<(), String> {
     }
 }
 
-/// The `fourbar` program as the tests build it: `cargo build` would choose other features of its dependencies and compile the engine
-/// again.
+/// The `fourbar` program as built by the tests: `cargo build` would choose other features of its dependencies and compile the engine again.
 pub fn program() -> Result<PathBuf, String> {
     let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".into());
     run(Command::new(cargo).args(["test", "--quiet", "--workspace", "--no-run"]).current_dir(root()))?;
     Ok(scratch("debug").join(format!("fourbar{}", std::env::consts::EXE_SUFFIX)))
 }
 
-/// The browser: `CHROMIUM`, or Debian's, which is installed where it is missing.
+/// The browser: `CHROMIUM`, or that of Debian, which is installed if missing.
 pub fn chromium() -> Result<PathBuf, String> {
     let there = || std::env::var_os("CHROMIUM").map(PathBuf::from).into_iter().chain(BROWSERS.map(PathBuf::from)).find(|p| p.exists());
     if there().is_none() {
@@ -47,14 +46,14 @@ fn starts(program: &str) -> bool {
 fn install(packages: &[&str]) -> Result<(), String> {
     println!("installing {}", packages.join(", "));
     let apt = |arguments: &[&str]| run(Command::new("apt-get").args(arguments).args(packages).env("DEBIAN_FRONTEND", "noninteractive"));
-    // Package lists may be old or missing; installing shows whether they are.
+    // Package lists may be outdated or missing; they are updated if the installation fails.
     apt(&["install", "-y", "--no-install-recommends"]).or_else(|_| {
         run(Command::new("apt-get").arg("update"))?;
         apt(&["install", "-y", "--no-install-recommends"])
     })
 }
 
-/// Tests pages in the browser: made from formulas, then by the program. Fails where there is no browser.
+/// Tests pages in the browser: pages made from formulas, then those of the program. Fails without a browser.
 pub fn test() -> Result<(), String> {
     let browser = chromium()?;
     if !starts("node") || !starts("npm") {
@@ -71,7 +70,7 @@ pub fn test() -> Result<(), String> {
     node(&pages()?)
 }
 
-/// Pages of the program with the trajectories they come from, a comparison, and live pages.
+/// Pages of the program with their trajectories, a comparison, and live pages.
 fn pages() -> Result<Vec<String>, String> {
     let (fourbar, folder) = (program()?, scratch("browser"));
     let view = |results: &[&Path], page: &Path| {

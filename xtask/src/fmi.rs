@@ -1,4 +1,4 @@
-//! `cargo xtask fmi`: units in the hands of another program, which validates and simulates them.
+//! `cargo xtask fmi`: units are validated and simulated by another program.
 
 use crate::browser::{run, scratch};
 use crate::{python, root};

@@ -1,16 +1,16 @@
-//! `cargo xtask fuzz`: the fuzz tests with more cases and other seeds, round after round: texts through the readers, bolero's harnesses
-//! with random inputs, and files, results and checkpoints through every verb of the command.
+//! `cargo xtask fuzz`: the fuzz tests with more cases and other seeds in each round: texts for the readers, bolero's harnesses with random
+//! inputs, and files, results and checkpoints for every verb of the command.
 
 use crate::root;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-/// Cases of one round of each test of the readers.
+/// Number of cases per round of each test of the readers.
 const CASES: u64 = 20_000;
-/// Cases of one round of each of the four tests of the verbs.
+/// Number of cases per round of each of the four tests of the verbs.
 const COMMANDS: u64 = 25_000;
 
-/// Runs rounds until the time is over; a failing case is saved and named by the test.
+/// Runs rounds until the time is over; a failing case is saved and reported by the test.
 pub fn run(arguments: &[String]) -> Result<(), String> {
     let usage = "usage: cargo xtask fuzz [--minutes N] [--seed N]";
     let (mut minutes, mut seed) = (5.0, 2u64);
@@ -28,11 +28,11 @@ pub fn run(arguments: &[String]) -> Result<(), String> {
     }
     let (start, limit) = (Instant::now(), Duration::from_secs_f64(60.0 * minutes));
     let mut rounds = 0;
-    // At least one round: the time may be over before the tests are built.
+    // At least one round, as the time may be over before the tests are built.
     while rounds == 0 || start.elapsed() < limit {
         for (package, test, cases) in [("fourbar-io", "fuzz", CASES), ("fourbar-cli", "verbs", COMMANDS)] {
             let status = Command::new("cargo")
-                // One case of the verbs at a time in each process: they share the flag that interrupts a run.
+                // Each process runs one case of the verbs at a time, because they share the flag that interrupts a run.
                 .args(["test", "--quiet", "-p", package, "--test", test, "--", "--nocapture", "--test-threads", "1"])
                 .env("FOURBAR_FUZZ_CASES", cases.to_string())
                 .env("FOURBAR_FUZZ_SEED", seed.to_string())

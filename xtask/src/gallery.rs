@@ -1,4 +1,4 @@
-//! The gallery: a page and a picture of every shipped model, and `docs/gallery.md` that shows them.
+//! The gallery: a page and a picture of every shipped model, and `docs/gallery.md` with all of them.
 
 use crate::browser::{chromium, program, run, scratch};
 use crate::root;
@@ -10,16 +10,16 @@ use std::time::{Duration, Instant};
 
 /// Size of a picture.
 const SIZE: [u32; 2] = [480, 300];
-/// Largest picture, in bytes: they are kept with the sources.
+/// Largest picture, in bytes, as they are stored with the sources.
 const LARGEST: u64 = 60_000;
-/// A model that runs longer has no place in a gallery.
+/// A model that runs longer is not in the gallery.
 const PATIENCE: Duration = Duration::from_secs(120);
-/// Planar mechanisms that show more from another side than along their normal.
+/// Planar mechanisms that are better shown from another direction than along their normal.
 const VIEWS: [(&str, &str); 1] = [("oldham_coupling", "iso")];
-/// Pictures side by side.
+/// Number of pictures side by side.
 const ACROSS: usize = 3;
 
-/// Renders all models, or those that are named.
+/// Renders all models, or those named.
 pub fn write(only: &[String]) -> Result<(), String> {
     let (fourbar, browser) = (program()?, chromium()?);
     let (pages, pictures) = (scratch("gallery"), root().join("docs/gallery"));
@@ -48,7 +48,7 @@ pub fn write(only: &[String]) -> Result<(), String> {
     if failed.is_empty() { Ok(()) } else { Err(failed.join("\n")) }
 }
 
-/// What a command prints as JSON. A run that ends early still has a page; its exit code does not matter here.
+/// The JSON output of a command. A run that ends early still has a page; its exit code is ignored here.
 fn json(command: &mut Command) -> Result<Value, String> {
     let path = scratch("gallery").join("answer.json");
     let file = File::create(&path).map_err(|e| e.to_string())?;
@@ -65,7 +65,7 @@ fn json(command: &mut Command) -> Result<Value, String> {
     serde_json::from_str(&text).map_err(|e| format!("its answer is not JSON: {e}"))
 }
 
-/// Takes a picture of the scene alone, a third into the motion.
+/// Takes a picture of the scene only, at a third of the motion.
 fn picture(browser: &Path, page: &Path, picture: &Path, t_end: f64) -> Result<u64, String> {
     if !page.exists() {
         return Err("there is no page".into());

@@ -1,4 +1,4 @@
-//! Tasks around the workspace: `cargo xtask test` sets up what the tests need and runs them, `cargo xtask gallery` makes pages and
+//! Tasks of the workspace: `cargo xtask test` sets up the requirements of the tests and runs them, `cargo xtask gallery` makes pages and
 //! pictures of the shipped models; studies and generated documents are made by a separate package.
 
 mod browser;
@@ -42,7 +42,7 @@ fn main() -> ExitCode {
         Some("fuzz") => fuzz::run(&std::env::args().skip(2).collect::<Vec<_>>()),
         Some("gallery") => gallery::write(&std::env::args().skip(2).collect::<Vec<_>>()),
         Some("site") => site::build(),
-        // What needs the engine is in a separate package: the tests do not wait for it.
+        // Tasks that need the engine are in a separate package, so that tests do not wait for it.
         Some("docs" | "peers" | "study") => studies(&std::env::args().skip(1).collect::<Vec<_>>()),
         _ => {
             eprint!("{USAGE}");
@@ -58,7 +58,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Runs the package of the studies, optimised.
+/// Runs the package of the studies in release mode.
 fn studies(arguments: &[String]) -> Result<(), String> {
     let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".into());
     let mut command = Command::new(cargo);

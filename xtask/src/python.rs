@@ -1,11 +1,11 @@
-//! The Python package: its wheel, its tests and its notebooks, in a separate environment.
+//! The Python package: its wheel, tests and notebooks, in a separate environment.
 
 use crate::browser::{run, scratch};
 use crate::root;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// What builds wheels, and the program that simulates functional mock-up units.
+/// Tools that build wheels, and the program that simulates functional mock-up units.
 const TOOLS: [&str; 4] = ["maturin>=1.9,<2", "wheel>=0.40", "numpy>=1.24", "fmpy>=0.3.20"];
 
 fn package() -> PathBuf {
@@ -18,7 +18,7 @@ pub fn program(name: &str) -> PathBuf {
     scratch("python").join(folder).join(format!("{name}{}", std::env::consts::EXE_SUFFIX))
 }
 
-/// The Python that makes the environment: `PYTHON`, or whatever `python3` is.
+/// The Python that creates the environment: `PYTHON`, or `python3`.
 fn host() -> Result<String, String> {
     let named = std::env::var("PYTHON").ok();
     let candidates = named.iter().map(String::as_str).chain(["python3", "python"]);
@@ -28,7 +28,7 @@ fn host() -> Result<String, String> {
     candidates.into_iter().find(good).map(String::from).ok_or_else(|| "there is no Python 3.10 or newer; set PYTHON to one".into())
 }
 
-/// What the tests and the notebooks need: the tools, and what `pyproject.toml` lists under `test`.
+/// Requirements of the tests and the notebooks: the tools, and the list `test` in `pyproject.toml`.
 fn needed() -> Result<Vec<String>, String> {
     let path = package().join("pyproject.toml");
     let text = std::fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
@@ -38,7 +38,7 @@ fn needed() -> Result<Vec<String>, String> {
     Ok(TOOLS.map(String::from).into_iter().chain(quoted).collect())
 }
 
-/// Makes the environment that all tests in Python share, and installs what is missing in it.
+/// Creates the environment shared by all tests in Python, and installs missing requirements.
 pub fn environment() -> Result<(), String> {
     let folder = scratch("python");
     if !program("python").exists() {
@@ -50,7 +50,7 @@ pub fn environment() -> Result<(), String> {
     if std::fs::read_to_string(&stamp).is_ok_and(|s| s == list) {
         return Ok(());
     }
-    // pip takes a minute and a half where uv takes ten seconds.
+    // pip takes a minute and a half, uv ten seconds.
     run(Command::new(program("python")).args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "uv"]))?;
     run(Command::new(program("python")).args(["-m", "uv", "pip", "install", "--quiet", "--python"]).arg(program("python")).args(&needed))?;
     std::fs::write(stamp, list).map_err(|e| e.to_string())
@@ -61,7 +61,7 @@ fn wheel_in(folder: &Path) -> Vec<PathBuf> {
     entries.filter(|p| p.extension().is_some_and(|e| e == "whl")).collect()
 }
 
-/// Leaves a release wheel in `target/wheels`.
+/// Builds a release wheel in `target/wheels`.
 pub fn wheel() -> Result<(), String> {
     environment()?;
     let folder = scratch("wheels");
@@ -74,21 +74,21 @@ pub fn wheel() -> Result<(), String> {
         .arg(&folder)
         .arg("--manifest-path")
         .arg(package().join("Cargo.toml"));
-    // Without the environment maturin may find another Python.
+    // Outside the environment maturin may find another Python.
     run(command.arg("--interpreter").arg(program("python")).current_dir(root()))?;
     let wheel = wheel_in(&folder).pop().ok_or_else(|| format!("maturin left no wheel in {}", folder.display()))?;
     println!("{}", wheel.display());
     Ok(())
 }
 
-/// Builds the libraries, the command and the examples with the features that the tests of the workspace have, so that nothing is compiled
-/// once more: one package alone would choose other features of its dependencies.
+/// Builds the libraries, the command and the examples with the features used by the tests of the workspace, so that nothing is compiled
+/// twice: a single package would choose other features of its dependencies.
 pub fn build() -> Result<(), String> {
     let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".into());
     run(Command::new(cargo).args(["build", "--workspace", "--lib", "--bin", "fourbar", "--examples", "--quiet"]).current_dir(root()))
 }
 
-/// Packs a wheel around the library that the workspace has built, and installs it in the environment.
+/// Packs a wheel with the library built by the workspace, and installs it in the environment.
 fn install() -> Result<(), String> {
     environment()?;
     build()?;
@@ -112,7 +112,7 @@ fn install() -> Result<(), String> {
     run(Command::new(program("python")).args(uv).arg(program("python")).arg(wheel))
 }
 
-/// Copies a folder of sources, without what Python has compiled.
+/// Copies a folder of sources, without compiled Python files.
 fn copy(from: &Path, to: &Path) -> Result<(), String> {
     let failed = |e: std::io::Error| format!("{}: {e}", from.display());
     std::fs::create_dir_all(to).map_err(failed)?;

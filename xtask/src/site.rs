@@ -1,11 +1,11 @@
-//! `cargo xtask site`: the pages of `docs` and the rendered notebooks as a web site, made by mdBook, which is installed apart.
+//! `cargo xtask site`: the pages of `docs` and the rendered notebooks as a web site, built by mdBook, which is installed separately.
 
 use crate::browser::{run, scratch};
 use crate::root;
 use std::path::{Component, Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Copies the pages, lets their links lead to what is on the site, completes their table of contents, and builds the site.
+/// Copies the pages, redirects their links to files of the site, completes the table of contents, and builds the site.
 pub fn build() -> Result<(), String> {
     let (source, site) = (scratch("site-source"), scratch("site"));
     let _ = std::fs::remove_dir_all(&source);
@@ -32,16 +32,16 @@ pub fn build() -> Result<(), String> {
     Ok(())
 }
 
-/// Folder of the site for files of the project that pages link to and that are not in `docs`.
+/// Folder of the site for linked files of the project outside `docs`.
 const BESIDE: &str = "project";
 
-/// Rewrites the links of all pages of a site: `README.md` of a folder is its `index.md` there, and files of the project outside `docs`
-/// are copied, with what they link to in turn.
+/// Rewrites the links of all pages of a site: `README.md` of a folder becomes `index.md`, and linked files of the project outside `docs`
+/// are copied, with the files they link to in turn.
 fn lead(root: &Path, source: &Path) -> Result<(), String> {
     let failed = |path: &Path, e: std::io::Error| format!("{}: {e}", path.display());
     let mut pages = Vec::new();
     gather(source, &mut pages).map_err(|e| failed(source, e))?;
-    // The table of contents keeps its names: mdBook itself makes an index of every README that it names.
+    // The table of contents keeps its names: mdBook makes an index of every README in it.
     pages.retain(|p| p != &source.join("SUMMARY.md"));
     while let Some(page) = pages.pop() {
         let text = std::fs::read_to_string(&page).map_err(|e| failed(&page, e))?;
@@ -80,7 +80,7 @@ fn lead(root: &Path, source: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// A text with other targets of its links and pictures, where `other` gives one; code stays as it is.
+/// A text with new targets of its links and pictures, if `other` returns one; code is unchanged.
 fn relink(text: &str, mut other: impl FnMut(&str) -> Option<String>) -> String {
     let mut open = false;
     let mut out = String::with_capacity(text.len());
@@ -106,7 +106,7 @@ fn relink(text: &str, mut other: impl FnMut(&str) -> Option<String>) -> String {
     out
 }
 
-/// A relative path without `.` and `..`; none if it leaves the folder it begins in.
+/// A relative path without `.` and `..`; `None` if it leaves its base folder.
 fn plain(path: &Path) -> Option<PathBuf> {
     let mut out = PathBuf::new();
     for part in path.components() {
@@ -120,7 +120,7 @@ fn plain(path: &Path) -> Option<PathBuf> {
     Some(out)
 }
 
-/// The way from a folder to a file, both below one folder, with strokes as links have them.
+/// The relative path from a folder to a file, both below one folder, with slashes.
 fn towards(folder: &Path, file: &Path) -> String {
     let (from, to): (Vec<_>, Vec<_>) = (folder.components().collect(), file.components().collect());
     let same = from.iter().zip(&to).take_while(|(a, b)| a == b).count();
@@ -128,7 +128,7 @@ fn towards(folder: &Path, file: &Path) -> String {
     up.chain(to[same..].iter().map(|c| c.as_os_str().to_string_lossy().into_owned())).collect::<Vec<_>>().join("/")
 }
 
-/// All pages of a folder and of those in it.
+/// All pages of a folder and its subfolders.
 fn gather(folder: &Path, list: &mut Vec<PathBuf>) -> std::io::Result<()> {
     for entry in std::fs::read_dir(folder)? {
         let path = entry?.path();
@@ -141,11 +141,11 @@ fn gather(folder: &Path, list: &mut Vec<PathBuf>) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Folder of the notebooks as the pages of `docs` link to it.
+/// Folder of the notebooks in links of the pages of `docs`.
 const NOTEBOOKS: &str = "../crates/fourbar-py/notebooks/";
 
-/// Puts the notebooks beside the pages and lets the links of the page on Python lead to them: rendered where `target/notebooks` has them,
-/// or where they can be rendered now, and otherwise as the Python files that they are.
+/// Copies the notebooks beside the pages and redirects the links of the page on Python to them: rendered if they are in `target/notebooks`
+/// or can be rendered now, otherwise as Python files.
 fn notebooks(source: &Path, may_render: bool) -> Result<(), String> {
     let (written, rendered, beside) = (root().join("crates/fourbar-py/notebooks"), scratch("notebooks"), source.join("notebooks"));
     let failed = |path: &Path, e: std::io::Error| format!("{}: {e}", path.display());
@@ -178,7 +178,7 @@ fn linked(text: &str) -> Vec<String> {
     text.split(&link).skip(1).filter_map(|rest| rest.split_once(".py)").map(|(name, _)| name.to_string())).collect()
 }
 
-/// The page with links to the notebooks beside it.
+/// The page with links to the copied notebooks.
 fn relinked(text: &str, rendered: impl Fn(&str) -> bool) -> String {
     linked(text).iter().fold(text.to_string(), |text, name| {
         let ending = if rendered(name) { "html" } else { "py" };
@@ -199,7 +199,7 @@ fn copy(from: &Path, to: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// Pages that the table of contents does not name.
+/// Pages that are not in the table of contents.
 fn unlisted(folder: &Path, summary: &str) -> Result<Vec<PathBuf>, String> {
     let mut list = Vec::new();
     gather(folder, &mut list).map_err(|e| e.to_string())?;
@@ -244,7 +244,7 @@ mod tests {
                 let target = page.parent().expect("a folder").join(file);
                 // mdBook makes an index of every README.
                 let there = if file.ends_with("index.md") { target.with_file_name("README.md").exists() } else { target.exists() };
-                // Folders are no pages, and nothing above the site is on it.
+                // Folders are not pages, and nothing above the site is part of it.
                 if !file.is_empty() && !file.contains(':') && (!there || file.ends_with("README.md")) {
                     wrong.push(format!("{}: {link}", page.display()));
                 }

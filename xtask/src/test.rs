@@ -1,4 +1,4 @@
-//! Runs every test of the workspace, one stage after the other, and reports how each ended.
+//! Runs every test of the workspace, one stage after the other, and reports the result of each.
 
 use crate::browser::{self, scratch};
 use crate::{fmi, python, root};
@@ -12,7 +12,7 @@ struct Stage {
     arguments: Vec<&'static str>,
 }
 
-/// A stage that sets up what it needs.
+/// A stage that sets up its requirements.
 type Test = fn() -> Result<(), String>;
 
 /// Runs all stages; fails if one fails, after the others have run.
@@ -34,7 +34,7 @@ pub fn run() -> Result<(), String> {
             failed.push(stage.name);
         }
     }
-    // Each of these sets up what it needs.
+    // Each of these sets up its requirements.
     let others: [(&str, &str, Test); 3] = [
         ("pages", "in a browser", browser::test),
         ("python", "the package in an environment of its own", python::test),

@@ -1,8 +1,8 @@
 //! Builds the engine of live pages as WebAssembly and packs it into `viewer/dist`.
 //!
-//! Where `rustup target add wasm32-unknown-unknown` works that is all it needs. Elsewhere a second compiler that comes with the sources of the
-//! standard library can be named in `WASM_RUSTC`, such as the one of Debian's packages `rustc-web` and `rust-web-src`: the library is
-//! then built on the way, which needs an unstable flag of cargo and the linker of the first compiler.
+//! If `rustup target add wasm32-unknown-unknown` works, nothing else is needed. Otherwise `WASM_RUSTC` can name a second compiler that
+//! includes the sources of the standard library, such as the one of Debian's packages `rustc-web` and `rust-web-src`: the library is then
+//! built as well, which needs an unstable flag of cargo and the linker of the first compiler.
 
 use crate::browser::{run, scratch};
 use crate::root;
@@ -23,14 +23,14 @@ pub fn build() -> Result<(), String> {
     if let Some(rustc) = std::env::var_os("WASM_RUSTC") {
         command.args(["-Z", "build-std=std,panic_abort", "-Z", "build-std-features=optimize_for_size"]);
         command.env("RUSTC", rustc).env("RUSTC_BOOTSTRAP", "1").env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER", linker()?);
-        // A panic is a fault of the program and ends the engine either way: its words and places need not go into the page.
+        // A panic ends the engine in any case: its message and location are omitted from the page.
         command.env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS", "-Zunstable-options -Cpanic=immediate-abort");
     }
     run(&mut command)?;
     let built = folder.join(TARGET).join("wasm/fourbar_wasm.wasm");
     let packed = root().join("viewer/dist/engine.wasm.gz");
     let out = std::fs::File::create(&packed).map_err(|e| format!("{}: {e}", packed.display()))?;
-    // Without name and time: the same engine gives the same file.
+    // Without name and time, so that the same engine gives the same file.
     run(Command::new("gzip").args(["-9", "--no-name", "--stdout"]).arg(&built).stdout(out))?;
     let bytes = std::fs::metadata(&packed).map_err(|e| format!("{}: {e}", packed.display()))?.len();
     println!("viewer/dist/engine.wasm.gz: {bytes} bytes");
@@ -40,7 +40,7 @@ pub fn build() -> Result<(), String> {
     Ok(())
 }
 
-/// The linker that comes with the compiler of the workspace.
+/// The linker of the workspace's compiler.
 fn linker() -> Result<PathBuf, String> {
     let ask = |what: &[&str]| {
         let out = Command::new("rustc").args(what).output().map_err(|e| format!("rustc: {e}"))?;

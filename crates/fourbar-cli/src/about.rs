@@ -1,4 +1,4 @@
-//! The state about which a mechanism is linearised, as the command line requires it.
+//! The state about which a mechanism is linearised, from the command line.
 
 use crate::args::AboutArgs;
 use crate::input::Input;
@@ -19,12 +19,12 @@ pub fn input_values(model: &Model, given: &[(String, String)]) -> Result<Vec<(St
     read_inputs(model, given)?.into_iter().map(value).collect()
 }
 
-/// The state that is requested.
+/// The requested state.
 pub fn about(input: &Input, args: &AboutArgs) -> Result<About, Diagnostic> {
     of_model(&input.model, args)
 }
 
-/// The same of a mechanism built with other parameters.
+/// The same for a mechanism built with other parameters.
 pub fn of_model(model: &Model, args: &AboutArgs) -> Result<About, Diagnostic> {
     let inputs = input_values(model, &args.input)?;
     let at = match args.about.as_deref() {

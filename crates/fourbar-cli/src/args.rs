@@ -665,7 +665,7 @@ fn pair(text: &str) -> Result<(String, String), String> {
     }
 }
 
-/// Seconds, bare or with a unit of time.
+/// Seconds, plain or with a unit of time.
 pub fn seconds(text: &str) -> Result<f64, String> {
     let text = text.trim();
     let split = text.find(|c: char| c.is_ascii_alphabetic() && c != 'e' && c != 'E').unwrap_or(text.len());

@@ -10,7 +10,7 @@ use fourbar::study::count;
 use fourbar_io::disk::{Kind, may_replace, write_kind};
 use serde_json::{Value, json};
 
-/// Bodies that are listed before the rest is only counted.
+/// Number of bodies that are listed; further ones are only counted.
 const SHOWN: usize = 40;
 
 /// Runs the verb.
@@ -48,7 +48,7 @@ fn words(input: &Input, a: &Assembled, mode: Option<u16>, screen: &Screen) -> St
         return text;
     }
     if mode.is_some() {
-        // A mode is closed already.
+        // An assembly mode is already closed.
     } else if a.open.is_empty() {
         text += "positions are consistent\n";
         if !a.asked.is_empty() {
@@ -71,7 +71,7 @@ fn words(input: &Input, a: &Assembled, mode: Option<u16>, screen: &Screen) -> St
     if a.velocity_residual_before > 1e-6 * model.length {
         text += &format!("\nvelocities did not fit the joints and drives: worst {} m/s before\n", number(a.velocity_residual_before));
     }
-    // Changes at the level of rounding are none.
+    // Changes at the level of rounding errors are ignored.
     let small = 1e-9 * model.length;
     let mut moved: Vec<_> =
         a.moved.iter().filter(|m| m.distance > small || m.angle > 1e-9 || m.velocity > small || m.omega > 1e-9).collect();
@@ -100,7 +100,7 @@ fn words(input: &Input, a: &Assembled, mode: Option<u16>, screen: &Screen) -> St
     text
 }
 
-/// The consistent start: centre of mass, quaternion and velocities of every body, in the words of the results.
+/// The consistent start: centre of mass, quaternion and velocities of every body, named as in the results.
 fn pose(input: &Input, a: &Assembled) -> Value {
     let c = &a.configuration;
     let bodies = input.model.bodies.iter().enumerate().skip(1).map(|(b, body)| {

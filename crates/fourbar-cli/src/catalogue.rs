@@ -11,7 +11,7 @@ use fourbar_io::examples::{Example, example, examples as shipped, grouped};
 use serde_json::json;
 use std::path::Path;
 
-/// The shipped model of a name, or what else there is.
+/// The shipped model with a name, or an error with suggestions.
 pub fn find(name: &str) -> Result<Example, Diagnostic> {
     example(name).ok_or_else(|| {
         let help = nearest(name, shipped().flat_map(|e| [e.listed(), e.name]))
@@ -50,7 +50,7 @@ pub fn examples(args: &ExamplesArgs, screen: &Screen) -> Result<Reply, Stop> {
 
 /// Writes the starter file.
 pub fn new(args: &NewArgs) -> Result<Reply, Stop> {
-    // The parser knows the kinds from the same list.
+    // The parser accepts only kinds of this list.
     let starter = STARTERS.iter().find(|s| s.kind == args.kind).unwrap_or(&STARTERS[0]);
     write_new(&args.file, starter.text, args.force)?;
     let path = args.file.display().to_string();
@@ -64,7 +64,7 @@ pub fn new(args: &NewArgs) -> Result<Reply, Stop> {
     Ok(Reply::new(text, json!({"written": path, "kind": starter.kind})))
 }
 
-/// Writes a file that must not exist yet, unless that is wanted.
+/// Writes a file that must not exist yet, unless forced.
 pub fn write_new(path: &Path, text: &str, force: bool) -> Result<(), Diagnostic> {
     write_kind(path, text.as_bytes(), Kind::Other, force)
 }

@@ -21,7 +21,7 @@ pub fn check(args: &CheckArgs, screen: &Screen) -> Result<Reply, Stop> {
     if !args.all {
         text += "\n`--all` prints every finding; `--json` prints an object for programs\n";
     }
-    // Fields of a large mechanism are many, and only a program reads them.
+    // The fields of a large mechanism are many, and are used with `--json` only.
     let mut fields = if screen.json { fields(&input.model, &findings) } else { serde_json::Value::Null };
     if screen.json {
         fields["file"] = input.name.clone().into();
@@ -45,7 +45,7 @@ pub fn check(args: &CheckArgs, screen: &Screen) -> Result<Reply, Stop> {
     Ok(reply)
 }
 
-/// What a formulation makes of the mechanism, in its own words.
+/// Description of the mechanism by a formulation.
 fn described(model: &Model, f: &Findings, name: &str, options: &[(String, String)]) -> Result<Vec<String>, Diagnostic> {
     let start = &f.assembled.as_ref().map_err(Clone::clone)?.configuration;
     match name {

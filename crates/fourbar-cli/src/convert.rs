@@ -23,7 +23,7 @@ pub fn convert(args: &ConvertArgs) -> Result<Reply, Stop> {
     let spec = &input.loaded.spec;
     let owned = |(text, notes): (String, Vec<Diagnostic>)| (Cow::Owned(text), notes);
     let written = match to {
-        // What was imported is kept in this format.
+        // An imported file is already stored in this format.
         FileFormat::Fourbar if input.loaded.imported.is_some() => Ok((Cow::Borrowed(input.loaded.places.source()), Vec::new())),
         FileFormat::Fourbar => Ok((Cow::Owned(write_model(spec)), Vec::new())),
         FileFormat::Mechspec => write_mechspec(spec).map(owned),

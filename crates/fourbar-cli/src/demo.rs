@@ -1,4 +1,4 @@
-//! `fourbar demo`: a shipped model, moved and drawn; the first thing a newcomer types.
+//! `fourbar demo`: runs and draws a shipped model, for newcomers.
 
 use crate::args::{DemoArgs, StudyArgs};
 use crate::catalogue::find;

@@ -18,7 +18,7 @@ use fourbar_io::write_model;
 use serde_json::{Map, Value, json};
 use std::f64::consts::TAU;
 
-/// Rows of a table that are shown before the rest is only counted.
+/// Number of rows of a table that are shown; further ones are only counted.
 const SHOWN: usize = 40;
 
 /// Runs the verb.
@@ -96,7 +96,7 @@ fn summary(found: &Found) -> String {
     text + &format!("{}\n", wrapped(complete, 0, 0))
 }
 
-/// One rest in words.
+/// An equilibrium as text.
 fn words(model: &Model, e: &Equilibrium, now: &Evaluation<'_>) -> String {
     let mut facts = Facts::new(12);
     let v = &e.verdict;
@@ -139,7 +139,7 @@ fn words(model: &Model, e: &Equilibrium, now: &Evaluation<'_>) -> String {
     let mut text = facts.text;
     let snapshot = now.snapshot();
     let load = model.joints.iter().filter_map(|j| Some(snapshot.joint(&j.name).ok()?.force.norm())).fold(0.0_f64, f64::max);
-    // What rounding leaves is zero.
+    // Values within rounding errors become zero.
     let clear = |x: f64| number(if x > 1e-12 * load { x } else { 0.0 });
     let mut rows = Vec::new();
     for j in &model.joints {
@@ -172,7 +172,7 @@ fn part(head: &[&str], rows: Vec<Vec<String>>) -> String {
     format!("\n{}{rest}", table(head, &shown, &right))
 }
 
-/// One rest for a program.
+/// An equilibrium as JSON fields.
 fn fields(model: &Model, e: &Equilibrium, now: &Evaluation<'_>) -> Value {
     let snapshot = now.snapshot();
     let (mut coordinates, mut reactions) = (Map::new(), Map::new());

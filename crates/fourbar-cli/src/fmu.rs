@@ -28,7 +28,7 @@ pub fn fmu(args: &FmuArgs) -> Result<Reply, Stop> {
     let source = Source::new(title, file.to_string(), args.model.set.clone(), study, columns, args.model.large);
     let (unit, bytes) = package(source, &input.loaded, input.folder.as_deref(), &libraries).map_err(|d| input.stop(&d))?;
     let unit = Arc::new(unit);
-    // What cannot begin here cannot begin elsewhere.
+    // If initialisation fails here it would fail in any other program.
     let mut first = Instance::new(Arc::clone(&unit));
     let begun = first.enter_initialization(None, 0.0).and_then(|()| first.exit_initialization(false));
     begun.map_err(|r| input.stop(r.diagnostic()))?;
@@ -54,7 +54,7 @@ fn plural(n: usize, word: &str) -> String {
     format!("{n} {word}{}", if n == 1 { "" } else { "s" })
 }
 
-/// The libraries that were named, or the one beside the command.
+/// The given libraries, or the one beside the command.
 fn libraries(named: &[PathBuf]) -> Result<Vec<Vec<u8>>, Diagnostic> {
     let own;
     let paths = if named.is_empty() {
@@ -75,7 +75,7 @@ fn libraries(named: &[PathBuf]) -> Result<Vec<Vec<u8>>, Diagnostic> {
         };
         match platform(&bytes) {
             None => return refuse("is not a shared library for Linux, Windows or macOS"),
-            // Every library of ours names its functions.
+            // Every library of this program contains the names of its functions.
             Some(_) if !bytes.windows(15).any(|w| w == b"fmi3GetFMUState") => {
                 return refuse("is a shared library, but not one of FMI 3.0");
             }
@@ -86,7 +86,7 @@ fn libraries(named: &[PathBuf]) -> Result<Vec<Vec<u8>>, Diagnostic> {
     Ok(list)
 }
 
-/// The library beside the command: as it is installed, or as cargo builds it.
+/// The library beside the command, either installed or built by cargo.
 fn beside() -> Result<PathBuf, Diagnostic> {
     let command = std::env::current_exe().ok();
     let folder = command.as_deref().and_then(Path::parent);

@@ -1,9 +1,9 @@
-//! Keeps the rows of a run for its page. A run too long for the memory is thinned out evenly.
+//! Keeps the rows of a run for its page. If a run is too long for the memory, its rows are thinned out evenly.
 
 use fourbar::Trajectory;
 use fourbar::trajectory::Column;
 
-/// Most numbers that are kept: half a gigabyte.
+/// Largest number of values that are kept: half a gigabyte.
 const NUMBERS: usize = 1 << 26;
 
 /// Rows of a run.
@@ -12,19 +12,19 @@ pub struct Gather {
     trajectory: Trajectory,
     stride: usize,
     seen: usize,
-    /// The newest row, where it is not kept yet.
+    /// The latest row, if it is not yet kept.
     last: Vec<f64>,
     most: usize,
 }
 
 impl Gather {
-    /// For rows with these columns.
+    /// For rows with the given columns.
     pub fn new(columns: &[Column]) -> Self {
         let most = (NUMBERS / columns.len().max(1)).max(1000);
         Self { trajectory: Trajectory::new(columns.to_vec()), stride: 1, seen: 0, last: Vec::new(), most }
     }
 
-    /// Takes note of a row.
+    /// Adds a row.
     pub fn row(&mut self, row: &[f64]) {
         self.last.clear();
         if self.seen.is_multiple_of(self.stride) {
@@ -52,7 +52,7 @@ impl Gather {
         self.stride *= 2;
     }
 
-    /// The rows, the last one always among them.
+    /// The rows, always including the last one.
     pub fn finish(mut self) -> Trajectory {
         if !self.last.is_empty() {
             self.trajectory.push(&self.last);

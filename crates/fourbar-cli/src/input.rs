@@ -10,23 +10,23 @@ use fourbar_io::{Limits, Loaded, ReadOptions, did_you_mean, read_model, read_mod
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-/// A mechanism and where it came from.
+/// A mechanism and its source.
 #[derive(Clone, Debug)]
 pub struct Input {
-    /// How the file is called.
+    /// Name of the file in messages.
     pub name: String,
-    /// What was read.
+    /// The file as read.
     pub loaded: Loaded,
     /// The mechanism.
     pub model: Model,
-    /// The folder it is in, where it is a file.
+    /// The folder of the file, if it is a file.
     pub folder: Option<PathBuf>,
-    /// The file, where it is one.
+    /// The path, if it is a file.
     pub path: Option<PathBuf>,
 }
 
 impl Input {
-    /// Diagnostics tied to their places in the file.
+    /// Diagnostics with their locations in the file.
     pub fn notes<'a>(&self, list: impl IntoIterator<Item = &'a Diagnostic>) -> Notes {
         let places = &self.loaded.places;
         Notes { list: list.into_iter().map(|d| places.locate(d)).collect(), name: self.name.clone() }
@@ -38,12 +38,12 @@ impl Input {
     }
 }
 
-/// Reads, checks and builds a mechanism; settles it where the file requires that.
+/// Reads, checks and builds a mechanism; if the file requires it, the start is an equilibrium.
 pub fn load(args: &ModelArgs) -> Result<Input, Stop> {
     settled(drawn(args)?)
 }
 
-/// Reads, checks and builds a mechanism, and leaves it as it is drawn.
+/// Reads, checks and builds a mechanism in its drawn position.
 pub fn drawn(args: &ModelArgs) -> Result<Input, Stop> {
     if let Some(missing) = args.mesh_path.iter().find(|p| !p.is_dir()) {
         let d = Diagnostic::new("U450", format!("there is no folder `{}`", missing.display()));
@@ -57,11 +57,11 @@ pub fn load_with(file: &str, set: &[(String, String)], large: bool) -> Result<In
     settled(load_as_drawn(file, set, large)?)
 }
 
-/// Settles a mechanism whose file requires that.
+/// Moves the start to an equilibrium if the file requires it.
 fn settled(mut input: Input) -> Result<Input, Stop> {
     if input.model.settle {
         let (model, rest) = start_settled(input.model.clone()).map_err(|d| input.stop(&d))?;
-        // Forces that change with time are those of the start, as the file asks.
+        // Time-dependent forces have their values at the start, as the file requires: no warning.
         input.loaded.warnings.extend(rest.into_iter().flat_map(|r| r.warnings).filter(|w| w.code.0 != "W412"));
         input.model = model;
     }

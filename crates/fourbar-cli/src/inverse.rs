@@ -98,14 +98,14 @@ fn request(input: &Input, args: &InverseArgs) -> Result<Request, Diagnostic> {
     Ok(Request { path: args.path.clone(), motors: args.motors.clone(), weights, study })
 }
 
-/// What one motor goes through.
+/// Sizing of one motor.
 pub fn size(found: &Inverse, k: usize, window: Option<f64>) -> Sizing {
     let t = found.run.column("t").unwrap_or(&[]);
     let course = Course { t, speed: found.of(k, "speed"), effort: found.of(k, "effort") };
     sizing(&course, Some(&found.motors[k].spec), Some(found.of(k, "acceleration")), window)
 }
 
-/// Motors that are asked for more than they give.
+/// Warnings for motors that are loaded beyond their limits.
 fn overloaded(found: &Inverse, sizes: &[Sizing]) -> Vec<Diagnostic> {
     let mut list = Vec::new();
     for (m, s) in found.motors.iter().zip(sizes) {

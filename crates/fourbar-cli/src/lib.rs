@@ -42,7 +42,7 @@ use reply::{Reply, Stop};
 use screen::Screen;
 use std::process::ExitCode;
 
-/// The whole command: reads the arguments, prints the answer, and gives the exit code.
+/// The whole command: reads the arguments, prints the answer, and returns the exit code.
 pub fn main() -> ExitCode {
     limits_are_errors();
     let args = match Args::try_parse() {
@@ -54,21 +54,21 @@ pub fn main() -> ExitCode {
     ExitCode::from(reply.show(args.verb.name(), &screen))
 }
 
-/// A file that grows beyond the limit of the system is an error to be reported, not the end of the program. Threads inherit this,
-/// programs that are started do not.
+/// A file beyond the size limit of the system is reported as an error instead of ending the program. Threads inherit this setting, child
+/// processes do not.
 fn limits_are_errors() {
     #[cfg(unix)]
     {
         use nix::sys::signal::{SigSet, Signal};
         let mut set = SigSet::empty();
         set.add(Signal::SIGXFSZ);
-        // Without it the system ends the program there, as it does with others.
+        // If this fails, the signal ends the program as usual.
         let _ = set.thread_block();
     }
 }
 
-/// The exit code of a command line, whose first word is the name of the program. Nothing is printed but what verbs say on their way:
-/// this is how tests go through every verb without a process for each.
+/// The exit code of a command line, whose first word is the name of the program. Only intermediate messages of verbs are printed: tests run
+/// every verb with it, without a process for each.
 pub fn exit_code_of(words: &[&str]) -> u8 {
     match Args::try_parse_from(words) {
         Ok(args) => reply(&args, &Screen::new(args.json, true)).exit,
@@ -77,7 +77,7 @@ pub fn exit_code_of(words: &[&str]) -> u8 {
     }
 }
 
-/// Asks what runs at the moment to end, as Ctrl-C does; or takes that back for the next one.
+/// Interrupts the current run like Ctrl-C, or clears the interrupt for the next run.
 pub fn interrupt(wanted: bool) {
     stop::INTERRUPTED.store(wanted, std::sync::atomic::Ordering::Relaxed);
 }
@@ -115,10 +115,10 @@ fn reply(args: &Args, screen: &Screen) -> Reply {
     outcome.unwrap_or_else(Stop::into_reply)
 }
 
-/// Help and version are answers; everything else the parser says is bad usage, as JSON where that is wanted.
+/// Help and version are answers; all other errors of the parser are invalid usage, as JSON if requested.
 fn refuse(e: &clap::Error) -> ExitCode {
     if !e.use_stderr() && !matches!(e.kind(), ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand) {
-        // Nothing can be done about a closed pipe.
+        // An error of a closed pipe is ignored.
         let _ = e.print();
         return ExitCode::SUCCESS;
     }

@@ -14,7 +14,7 @@ use fourbar_io::disk::{Kind, may_replace, unwritable, write_kind};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
-/// Rows and columns of a matrix that is printed.
+/// Largest number of printed rows and columns of a matrix.
 const PRINTED: usize = 8;
 
 /// The matrices with their names, by rows.

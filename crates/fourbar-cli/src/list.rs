@@ -9,7 +9,7 @@ use fourbar::study::FORMULATIONS;
 use fourbar_io::{Table, UNITS, keys};
 use serde_json::{Value, json};
 
-/// Width of the names on the left.
+/// Width of the column of names.
 const MARGIN: usize = 16;
 
 /// Runs the verb.
@@ -39,7 +39,7 @@ pub fn list(args: &ListArgs, screen: &Screen) -> Reply {
     Reply::new(text + note, fields(&all))
 }
 
-/// The types of a section, each with its keys and a line about it.
+/// The types of a section, each with its keys and description.
 fn section(all: &[&Table], name: &str, screen: &Screen) -> String {
     let mut text = String::new();
     for t in all.iter().filter(|t| t.section == name) {
@@ -84,7 +84,7 @@ fn rest(all: &[&Table], without: &[&str], screen: &Screen) -> String {
     text
 }
 
-/// The keys of a table, those that may be omitted in brackets.
+/// The keys of a table, optional ones in brackets.
 fn words(t: &Table) -> String {
     let needed = t.keys.iter().filter(|k| k.required).map(|k| k.name.to_string());
     needed.chain(t.keys.iter().filter(|k| !k.required).map(|k| format!("[{}]", k.name))).collect::<Vec<_>>().join(" ")
@@ -120,7 +120,7 @@ fn formulations(screen: &Screen) -> String {
     )
 }
 
-/// Options, those of several formulations once.
+/// Options; those shared by several formulations are listed once.
 fn options() -> String {
     let mut facts = Facts::new(MARGIN);
     for (k, first) in FORMULATIONS.iter().enumerate() {

@@ -22,9 +22,9 @@ use serde_json::{Value, json};
 use std::f64::consts::TAU;
 use std::path::Path;
 
-/// Modes on one page.
+/// Largest number of modes on a page.
 const SHOWN: usize = 6;
-/// Rows and seconds of a moving mode, its periods in that time, and the largest motion in characteristic lengths.
+/// Rows and duration (s) of an animated mode, its number of periods, and its amplitude in characteristic lengths.
 const ROWS: usize = 121;
 const SECONDS: f64 = 4.0;
 const PERIODS: f64 = 2.0;
@@ -164,7 +164,7 @@ fn fields(input: &Input, found: &Modes, about: &str, most: usize) -> Value {
     })
 }
 
-/// A page on which the first modes move.
+/// A page with the first modes animated.
 fn page(input: &Input, found: &Modes, path: &Path, force: bool, screen: &Screen) -> Result<view::Written, Diagnostic> {
     if found.list.is_empty() {
         return Err(Diagnostic::new("U013", "nothing vibrates, so there is nothing to show").help("view the mechanism itself"));
@@ -181,7 +181,7 @@ fn page(input: &Input, found: &Modes, path: &Path, force: bool, screen: &Screen)
     view::write(input, &shown, &Wanted { path: path.into(), force, open: false, live: Live::No }, screen)
 }
 
-/// The motion of a mode, scaled so that it can be seen.
+/// The motion of a mode, scaled to be visible.
 fn moving(input: &Input, found: &Modes, m: &Mode) -> Table {
     let length = input.model.length;
     let size = m.motion.iter().enumerate().fold(0.0_f64, |s, (k, x)| s.max(x.norm() * if k % 6 < 3 { 1.0 } else { length }));

@@ -1,4 +1,4 @@
-//! Observes a run: writes its rows, draws the progress, collects the data of the summary, stops it on Ctrl-C.
+//! Observes a run: writes its rows, shows the progress, collects data for the summary, stops it on Ctrl-C.
 
 use crate::gather::Gather;
 use crate::stop::INTERRUPTED;
@@ -12,19 +12,19 @@ use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-/// Time that an interrupted run may take for one more state.
+/// Time that an interrupted run may take until its next state.
 const PATIENT: Duration = Duration::from_millis(300);
-/// Longest time between checkpoints; young runs keep them sooner.
+/// Longest time between checkpoints; it is shorter early in a run.
 const EVERY: Duration = Duration::from_secs(5);
 /// Shortest time between checkpoints.
 const SOONEST: Duration = Duration::from_millis(200);
-/// Checkpoints with a state may take this part of the time, and are assumed to take about this long per column until one has been timed.
+/// Checkpoints with a state take at most one part in `SHARE` of the time; before the first, the cost per column is assumed.
 const SHARE: u32 = 20;
 const PER_COLUMN: Duration = Duration::from_micros(3);
-/// Runs shorter than this show no progress.
+/// Shorter runs show no progress.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Where rows and checkpoints go.
+/// Destination of rows and checkpoints.
 #[derive(Debug)]
 pub struct Output {
     /// The folder.
@@ -37,25 +37,25 @@ pub struct Output {
     pub has_state: bool,
 }
 
-/// Where rows will go once there is one. Until then nothing is written, so that a run that cannot start changes nothing.
+/// Destination of rows until the first one. Nothing is written before, so that a run that cannot start changes nothing.
 #[derive(Debug)]
 pub struct Planned<'a> {
     /// The folder.
     pub folder: &'a Path,
-    /// Who wants to write there.
+    /// The request to write there.
     pub claim: Claim<'a>,
-    /// All columns, and the places of those that are written.
+    /// All columns.
     pub columns: &'a [Column],
-    /// Places of the columns that are written.
+    /// Indices of the columns that are written.
     pub chosen: Vec<usize>,
     /// The checkpoint without its state.
     pub template: Checkpoint,
-    /// Rows of the trajectory that is continued, and their length in bytes.
+    /// Number of rows of the continued trajectory, and their length in bytes.
     pub continued: Option<(usize, u64)>,
 }
 
 impl Planned<'_> {
-    /// Takes the folder and opens the trajectory.
+    /// Claims the folder and opens the trajectory.
     fn open(self) -> Result<Output, Diagnostic> {
         let mut folder = ResultFolder::open(self.folder, &self.claim)?;
         let writer = match self.continued {
@@ -72,21 +72,21 @@ impl Planned<'_> {
 /// The observer of the command line.
 #[derive(Debug)]
 pub struct Watcher<'a> {
-    /// Where rows will go.
+    /// Destination before the first row.
     planned: Option<Planned<'a>>,
-    /// Where rows go, if anywhere.
+    /// Destination of rows, if any.
     pub output: Option<Output>,
-    /// What the summary says.
+    /// Totals for the summary.
     pub totals: Totals,
-    /// For the picture.
+    /// Data for the picture.
     pub preview: Preview,
-    /// All rows, where a page is wanted.
+    /// All rows, if a page is requested.
     pub gather: Option<Gather>,
-    /// What the columns chosen need.
+    /// Quantities needed for the chosen columns.
     pub wanted: WantedColumns,
-    /// Why writing failed.
+    /// Error of writing.
     pub problem: Option<Diagnostic>,
-    /// Rows up to this time are there already.
+    /// Rows up to this time are already written.
     pub skip: Option<f64>,
     /// All columns.
     columns: &'a [Column],
@@ -94,14 +94,14 @@ pub struct Watcher<'a> {
     watched: Watched,
     started: Instant,
     last_checkpoint: Instant,
-    /// Time that a checkpoint takes: that of the last one with a state, before it a guess.
+    /// Duration of a checkpoint: that of the last one with a state, before it an estimate.
     cost: Duration,
-    /// Whether the analysis offers states to continue from.
+    /// Whether the analysis provides states to continue from.
     offered: bool,
-    /// Rows since the last state that was kept.
+    /// Rows since the last stored state.
     since: usize,
     last_t: f64,
-    /// When the interrupt was seen.
+    /// Time of the interrupt.
     interrupted: Option<Instant>,
     bar: Option<ProgressBar>,
     show_bar: bool,
@@ -139,7 +139,7 @@ impl<'a> Watcher<'a> {
         self.started.elapsed().as_secs_f64()
     }
 
-    /// Takes the folder of the results, where there is one that is not taken yet; what is needed to repeat the run goes there first.
+    /// Claims the folder of the results, unless there is none or this is done; the files needed to repeat the run are written first.
     pub fn open(&mut self) {
         let Some(planned) = self.planned.take() else { return };
         let fresh = planned.continued.is_none();
@@ -154,7 +154,7 @@ impl<'a> Watcher<'a> {
         }
     }
 
-    /// Writes what is left and takes the bar away.
+    /// Writes the remaining rows and removes the progress bar.
     pub fn finish(&mut self) {
         if let Some(bar) = self.bar.take() {
             bar.finish_and_clear();
@@ -169,7 +169,7 @@ impl<'a> Watcher<'a> {
         }
     }
 
-    /// Keeps a state to continue from.
+    /// Stores a checkpoint with a state to continue from.
     pub fn keep(&mut self, state: Option<String>) {
         let elapsed = self.elapsed();
         let (totals, t) = (self.totals, self.last_t);
@@ -177,7 +177,7 @@ impl<'a> Watcher<'a> {
         let kept = o.writer.flush().and_then(|()| {
             let mut c = o.template.clone();
             c.rows = o.writer.rows();
-            // Before the first row there is no time, which no number in a file can say.
+            // Before the first row the time is not finite, which JSON cannot express.
             c.t = if t.is_finite() { t } else { 0.0 };
             c.wall_time += elapsed;
             c.totals = serde_json::to_value(totals).unwrap_or_default();
@@ -190,7 +190,7 @@ impl<'a> Watcher<'a> {
         self.since = 0;
     }
 
-    /// Whether it is time for another checkpoint.
+    /// Whether the next checkpoint is due.
     fn due(&self) -> bool {
         self.last_checkpoint.elapsed() >= (self.started.elapsed() / 4).clamp(SOONEST, EVERY).max(SHARE * self.cost)
     }
@@ -222,7 +222,7 @@ impl Observer for Watcher<'_> {
         if self.skip.is_some_and(|t| row[0] <= t) {
             return;
         }
-        // Nothing that is not a number may pass for a result.
+        // A row that is not finite must not be stored as a result.
         if let Some(k) = row.iter().position(|x| !x.is_finite()) {
             let column = self.columns.get(k).map_or("a column", |c| c.name.as_str());
             let d = Diagnostic::new("S250", format!("at t = {:.6} s `{column}` is not a finite number", row[0])).time(row[0]);
@@ -245,7 +245,7 @@ impl Observer for Watcher<'_> {
         self.progress(t, t_end);
         let flushed = self.output.as_mut().map_or(Ok(()), |o| o.writer.flush_if_due());
         self.note(flushed);
-        // An analysis without saved states starts again from the beginning.
+        // An analysis without states is repeated from the beginning when continued.
         if !self.offered && self.output.is_some() && self.due() {
             self.keep(None);
         }
@@ -255,7 +255,7 @@ impl Observer for Watcher<'_> {
         if !INTERRUPTED.load(Ordering::Relaxed) {
             return true;
         }
-        // One more state is worth waiting for, so that nothing is computed twice, but not for long.
+        // Waits for one more state, so that nothing is computed twice, but not for long.
         let since = *self.interrupted.get_or_insert_with(Instant::now);
         self.output.is_some() && self.offered && self.since > 0 && since.elapsed() < PATIENT
     }

@@ -1,4 +1,4 @@
-//! `fourbar explain`, `schema` and `completions`: texts about the program.
+//! `fourbar explain`, `schema` and `completions`: information about the program.
 
 use crate::args::{Args, CompletionsArgs, ExplainArgs};
 use crate::reply::{Reply, Stop};
@@ -16,10 +16,10 @@ pub fn explain(args: &ExplainArgs, screen: &Screen) -> Result<Reply, Stop> {
         let list: Vec<_> = pages().map(|p| json!({"code": p.code, "title": p.title})).collect();
         return Ok(Reply::new(text, json!({"codes": list})));
     };
-    // A code may be copied with its brackets.
+    // A code may be copied with brackets or quotes.
     let wanted = code.trim_matches(['[', ']', '`']);
     let Some(p) = page(wanted) else {
-        // Codes with one letter are of one kind: those of another are no help.
+        // Only codes with the same letter, which are of the same kind, are suggested.
         let alike = pages()
             .map(|p| p.code)
             .filter(|c| wanted.len() == c.len() && c.get(..1).is_some_and(|k| k.eq_ignore_ascii_case(wanted.get(..1).unwrap_or(""))));

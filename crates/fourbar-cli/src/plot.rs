@@ -1,4 +1,4 @@
-//! `fourbar plot`: columns of results, or of mechanisms that are run for it, and paths of points; on the terminal, as SVG or as PNG.
+//! `fourbar plot`: columns of results or of mechanisms that are run first, and paths of points; on the terminal, as SVG or as PNG.
 
 use crate::args::{ModelArgs, PlotArgs, StudyArgs};
 use crate::reply::{Notes, Reply, Stop, exit_code};
@@ -13,16 +13,16 @@ use fourbar_io::results::{Table, read_table};
 use serde_json::json;
 use std::path::Path;
 
-/// Most columns of one plot.
+/// Largest number of columns in one plot.
 const MOST: usize = 50;
 
-/// Rows with the name of where they come from.
+/// Rows with the name of their source.
 struct Shown {
     label: String,
     table: Table,
 }
 
-/// What is drawn: curves with their names, over what, and on which axes.
+/// A plot: named curves, abscissa and axes.
 struct Drawing<'a> {
     curves: Vec<(String, Curve<'a>)>,
     x: (String, &'a str),
@@ -60,13 +60,13 @@ pub fn plot(args: &PlotArgs, screen: &Screen) -> Result<Reply, Stop> {
     Ok(reply)
 }
 
-/// Results and mechanisms come first, columns after them. What is neither a file nor a folder is a column, the first word excepted.
+/// Results and mechanisms come first, then columns. After the first word, anything that is not an existing path is a column.
 fn divided(words: &[String]) -> (&[String], &[String]) {
     let sources = 1 + words.iter().skip(1).take_while(|w| Path::new(w.as_str()).exists()).count();
     words.split_at(sources.min(words.len()))
 }
 
-/// Whether a word means a mechanism rather than a result.
+/// Whether a word refers to a mechanism rather than a result.
 fn looks_like_model(word: &str) -> bool {
     const ENDINGS: [&str; 7] = ["yaml", "yml", "json", "urdf", "xml", "sdf", "asmt"];
     let path = Path::new(word);
@@ -85,7 +85,7 @@ fn label(name: &str) -> String {
     }
 }
 
-/// Labels that are the same give way to what was written.
+/// Replaces equal labels by the sources as given.
 fn distinguish(shown: &mut [Shown], sources: &[String]) {
     let labels: Vec<String> = shown.iter().map(|s| s.label.clone()).collect();
     for (s, written) in shown.iter_mut().zip(sources) {
@@ -149,7 +149,7 @@ fn draw(args: &PlotArgs, sources: &[String], columns: &[String], shown: &[Shown]
     Ok(reply)
 }
 
-/// Columns over a common abscissa; with several results each has its name before the column.
+/// Columns over a common abscissa; with several results each column name is preceded by the result.
 fn histories<'a>(args: &'a PlotArgs, columns: &[String], shown: &'a [Shown]) -> Result<Drawing<'a>, Diagnostic> {
     let mut curves = Vec::new();
     let x_name = args.x.clone().unwrap_or_else(|| abscissa(&shown[0].table));
@@ -172,7 +172,7 @@ fn abscissa(table: &Table) -> String {
     if table.column("t").is_some() { "t".into() } else { varied().unwrap_or_else(|| "t".into()) }
 }
 
-/// Paths of points and bodies, all in the plane where they are widest together.
+/// Paths of points and bodies, projected to the coordinate plane of their largest extent.
 fn paths<'a>(names: &[String], shown: &'a [Shown]) -> Result<Drawing<'a>, Diagnostic> {
     const AXES: [&str; 3] = ["x", "y", "z"];
     let mut found: Vec<(String, [&[f64]; 3])> = Vec::new();
@@ -207,7 +207,7 @@ fn paths<'a>(names: &[String], shown: &'a [Shown]) -> Result<Drawing<'a>, Diagno
     Ok(Drawing { curves, x: (AXES[u].into(), "m"), y: (AXES[v].into(), "m"), scale: Scale { equal: true, ..Scale::default() } })
 }
 
-/// The columns there are: those that differ only in their last word are listed together.
+/// The available columns: those that differ only in the last word are listed together.
 fn list(sources: &[String], table: &Table) -> Reply {
     let mut groups: Vec<(&str, &str, Vec<&str>)> = Vec::new();
     for (name, unit) in table.names.iter().zip(&table.units) {
@@ -232,7 +232,7 @@ fn list(sources: &[String], table: &Table) -> Reply {
     Reply::new(text, json!({"result": sources[0], "columns": table.names, "rows": table.rows()}))
 }
 
-/// The columns that the patterns mean, each once.
+/// The columns that match the patterns, each once.
 fn choose<'a>(shown: &'a Shown, patterns: &[String]) -> Result<Vec<&'a str>, Diagnostic> {
     let mut chosen: Vec<&str> = Vec::new();
     for pattern in patterns {

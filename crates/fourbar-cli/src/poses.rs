@@ -1,11 +1,11 @@
-//! Poses over time as the table that a page is made of.
+//! Poses over time as the table for a page.
 
 use fourbar::model::Model;
 use fourbar::state::Pose;
 use fourbar_io::results::Table;
 use std::borrow::Borrow;
 
-/// The table of some instants: time, positions and quaternions of all bodies, continuous in sign.
+/// A table of poses at some times: time, positions and quaternions of all bodies, with continuous signs.
 pub fn moving_table<Q: Borrow<[Pose]>>(model: &Model, instants: impl Iterator<Item = (f64, Q)>) -> Table {
     let mut names = vec!["t".to_string()];
     for b in model.bodies.iter().skip(1) {

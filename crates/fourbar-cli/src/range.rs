@@ -6,14 +6,14 @@ use fourbar::diagnostic::nearest;
 use fourbar::{Diagnostic, Error, Model};
 use fourbar_io::studies::number_and_unit;
 
-/// A parameter of the file that is varied.
+/// A varied parameter of the file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Range {
-    /// Its name.
+    /// Name.
     pub name: String,
     /// First and last value, in the unit.
     pub ends: [f64; 2],
-    /// Unit as it was written; empty: SI.
+    /// Unit as given; empty: SI.
     pub unit: String,
 }
 
@@ -33,12 +33,12 @@ impl Range {
         Ok(Self { name: name.clone(), ends: [a, b], unit })
     }
 
-    /// A value as it is given to the file.
+    /// A value in the notation of the file.
     pub fn text(&self, x: f64) -> String {
         if self.unit.is_empty() { format!("{x:e}") } else { format!("{x:e} {}", self.unit) }
     }
 
-    /// Refuses parameters that the file does not have, and files that cannot be read twice.
+    /// Rejects parameters that the file does not have, and standard input, which cannot be read twice.
     pub fn check(&self, input: &Input, file: &str) -> Result<(), Stop> {
         if file == "-" {
             let d = Diagnostic::new("U402", "a mechanism from standard input is read once and cannot be varied");

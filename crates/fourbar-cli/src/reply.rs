@@ -5,7 +5,7 @@ use fourbar::Diagnostic;
 use fourbar_io::marked;
 use serde_json::{Map, Value, json};
 
-/// Most errors, and most warnings, that are shown.
+/// Largest number of errors, and of warnings, that are shown.
 const MOST: usize = 50;
 
 /// Diagnostics about a file.
@@ -20,9 +20,9 @@ pub struct Notes {
 /// The answer of a verb.
 #[derive(Clone, Debug, Default)]
 pub struct Reply {
-    /// For a person.
+    /// Text for the user.
     pub text: String,
-    /// For a program.
+    /// Fields for a program.
     pub fields: Map<String, Value>,
     /// Warnings and errors.
     pub notes: Notes,
@@ -42,7 +42,7 @@ impl Reply {
     /// Exit code of an interrupted run.
     pub const INTERRUPTED: u8 = crate::stop::EXIT;
 
-    /// The answer of what was interrupted before there was anything to say.
+    /// The answer of a command that was interrupted before the first result.
     pub fn interrupted() -> Self {
         Self { text: "interrupted before the first case was computed\n".into(), exit: Self::INTERRUPTED, ..Self::default() }
     }
@@ -53,7 +53,7 @@ impl Reply {
         Self { text, fields, ..Self::default() }
     }
 
-    /// Prints it and gives the exit code.
+    /// Prints the reply and returns the exit code.
     pub fn show(&self, verb: &str, screen: &Screen) -> u8 {
         if screen.json {
             let mut object = Map::new();
@@ -79,7 +79,7 @@ impl Reply {
         self.after(printed)
     }
 
-    /// The exit code after an attempt to print.
+    /// The exit code after printing.
     fn after(&self, printed: std::io::Result<()>) -> u8 {
         let Err(e) = printed else { return self.exit };
         print_error(&format!("error[U003]: standard output cannot be written: {e}\n"));
@@ -87,7 +87,7 @@ impl Reply {
     }
 }
 
-/// Whether a warning would only repeat what the text of a verb says, or what `check` is for.
+/// Whether a warning only repeats the text of a verb, or belongs to `check`.
 fn repeated(d: &Diagnostic, verb: &str) -> bool {
     match d.code.0 {
         "W050" => verb != "check",
@@ -97,7 +97,7 @@ fn repeated(d: &Diagnostic, verb: &str) -> bool {
 }
 
 impl Notes {
-    /// Those that are shown, and how many are omitted: more errors than a person reads at once say nothing new.
+    /// The diagnostics to show, and the number of omitted ones.
     fn shown(&self, quiet: bool) -> (Vec<Diagnostic>, usize) {
         let mut room = [MOST, MOST];
         let mut left_out = 0;
@@ -115,12 +115,12 @@ impl Notes {
 }
 
 impl Stop {
-    /// A diagnostic that has no place in a file.
+    /// A diagnostic without a location in a file.
     pub fn plain(d: Diagnostic) -> Self {
         Self(Box::new(Notes { list: vec![d], ..Notes::default() }))
     }
 
-    /// As an answer.
+    /// Converts to a reply.
     pub fn into_reply(self) -> Reply {
         let exit = exit_code(self.0.list.iter());
         let mut reply = Reply { notes: *self.0, exit, ..Reply::default() };
@@ -137,7 +137,7 @@ impl From<Diagnostic> for Stop {
     }
 }
 
-/// What errors of these kinds mean for the exit code: a failed analysis 1, anything else 2.
+/// The exit code for errors: 1 for a failed analysis, otherwise 2.
 pub fn exit_code<'a>(diagnostics: impl Iterator<Item = &'a Diagnostic>) -> u8 {
     let errors = diagnostics.filter(|d| !d.is_warning());
     errors.map(|d| if d.code.0.starts_with('S') { Reply::FAILED } else { Reply::BAD_USAGE }).max().unwrap_or(0)

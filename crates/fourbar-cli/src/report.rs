@@ -14,7 +14,7 @@ use gather::Gathered;
 use serde_json::json;
 use std::path::Path;
 
-/// Rows of a table on the screen.
+/// Number of rows of a table on the screen.
 const SHOWN: usize = 30;
 
 /// Runs the verb.

@@ -26,7 +26,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 pub use summary::Pictures;
 
-/// What to run and where the results go.
+/// A run with its settings and the destination of its results.
 #[derive(Debug)]
 pub struct Task {
     /// The mechanism.
@@ -41,25 +41,25 @@ pub struct Task {
     pub patterns: Vec<String>,
     /// The state to continue from.
     pub checkpoint: Option<Checkpoint>,
-    /// Warnings that belong to the task.
+    /// Warnings of the task.
     pub warnings: Vec<Diagnostic>,
-    /// Which pictures end the summary.
+    /// Pictures at the end of the summary.
     pub pictures: Pictures,
     /// The page to write.
     pub page: Option<Wanted>,
-    /// Whether rows are written as Parquet too.
+    /// Whether rows are also written as Parquet.
     pub parquet: bool,
-    /// Whether anything that is in the way may be replaced.
+    /// Whether existing files may be replaced.
     pub force: bool,
 }
 
 impl Task {
-    /// The checkpoint, where it has a state to continue from.
+    /// The checkpoint, if it has a state to continue from.
     fn continued(&self) -> Option<&Checkpoint> {
         self.checkpoint.as_ref().filter(|c| c.state.is_some())
     }
 
-    /// What is to be written into a result folder, for whom.
+    /// The request to write into a result folder.
     fn claim<'a>(&'a self, folder: &Path) -> Claim<'a> {
         Claim {
             file: &self.input.name,
@@ -74,24 +74,24 @@ impl Task {
     }
 }
 
-/// What came out.
+/// The result of a run.
 #[derive(Debug)]
 pub struct Done {
-    /// The report, where the run got that far.
+    /// The report, if the run got that far.
     pub report: Option<Report>,
-    /// Why it ended early.
+    /// Reason of an early end.
     pub error: Option<Diagnostic>,
     /// Whether Ctrl-C ended it.
     pub interrupted: bool,
-    /// The folder that was written to, still under its lock.
+    /// The folder of the results, still locked.
     pub output: Option<Output>,
     /// Whether writing failed.
     pub unwritten: bool,
-    /// What the rows were like.
+    /// Totals over the rows.
     pub totals: Totals,
-    /// For the picture.
+    /// Data for the picture.
     pub preview: Preview,
-    /// All rows, where a page is wanted.
+    /// All rows, if a page is requested.
     pub gathered: Option<Trajectory>,
     /// Columns written, or that could be written.
     pub columns: Vec<Column>,
@@ -104,7 +104,7 @@ pub fn run(args: &RunArgs, screen: &Screen) -> Result<Reply, Stop> {
     perform(task(args, None)?, screen)
 }
 
-/// Runs kinematics, whatever the file says.
+/// Runs kinematics, whatever the analysis in the file.
 pub fn kinematics(args: &RunArgs, screen: &Screen) -> Result<Reply, Stop> {
     perform(task(args, Some(Analysis::Kinematics))?, screen)
 }
@@ -120,7 +120,7 @@ fn task(args: &RunArgs, analysis: Option<Analysis>) -> Result<Task, Stop> {
         study.analysis = analysis.or(study.analysis);
         let warnings = settings::threads(&args.study, &input.model, &study).into_iter().collect();
         let set = args.model.set.clone();
-        // The command line goes before the file.
+        // The command line takes precedence over the file.
         let patterns = if args.columns.is_empty() { input.loaded.spec.columns.clone() } else { args.columns.clone() };
         let page = page(args, args.out.as_deref(), &input.name);
         return Ok(Task {
@@ -172,7 +172,7 @@ fn task(args: &RunArgs, analysis: Option<Analysis>) -> Result<Task, Stop> {
     })
 }
 
-/// The page that is requested: beside the results, or here.
+/// The requested page: beside the results, or in the current folder.
 fn page(args: &RunArgs, folder: Option<&Path>, name: &str) -> Option<Wanted> {
     let path = folder.map_or_else(|| page_of(name), |f| f.join(PAGE));
     args.view.then_some(Wanted { path, force: args.force, open: !args.no_open, live: Live::No })
@@ -188,7 +188,7 @@ pub fn perform(task: Task, screen: &Screen) -> Result<Reply, Stop> {
     reply.fields.shift_remove("diagnostics");
     let warnings = task.input.loaded.warnings.iter().chain(&task.warnings).chain(done.report.iter().flat_map(|r| &r.warnings));
     let mut notes: Vec<Diagnostic> = warnings.chain(&done.error).cloned().collect();
-    // A run without rows has nothing to show, and the page of an older result that stays is its own.
+    // A run without rows has nothing to show, and if an older result is kept its page is kept too.
     let shown = done.totals.rows > 0 && kept != Some(Kept::Beside) && !done.unwritten;
     if let Some(wanted) = task.page.as_ref().filter(|_| shown) {
         match after_run(&task, &mut done, wanted, screen) {
@@ -213,12 +213,12 @@ pub fn perform(task: Task, screen: &Screen) -> Result<Reply, Stop> {
     Ok(reply)
 }
 
-/// Brings the files of a run into their places; `None` if nothing was written.
+/// Moves the files of a run to their final names; `None` if nothing was written.
 fn keep(task: &Task, done: &mut Done, fields: &serde_json::Value) -> Result<Option<Kept>, Stop> {
     let Some(mut output) = done.output.take() else { return Ok(None) };
     let complete = done.error.is_none() && !done.interrupted;
     if done.unwritten {
-        // Rows that reached the disk can be continued; without any there is nothing worth keeping.
+        // Rows on disk can be continued; without any, nothing is kept.
         if task.continued().is_none() && !output.writer.has_rows() {
             output.folder.abandon();
         }
@@ -232,12 +232,12 @@ fn keep(task: &Task, done: &mut Done, fields: &serde_json::Value) -> Result<Opti
         let facts = json!({"file": task.input.name, "model": task.input.loaded.hash, "complete": complete});
         output.folder.put_parquet(unit, facts)?;
     }
-    // A finished run has nothing to continue, nor has one that failed before it kept a state.
+    // Only an interrupted run, or one that failed after storing a state, can be continued.
     let resumable = done.interrupted || (!complete && output.has_state);
     Ok(Some(output.folder.finish(fields, complete, resumable)?))
 }
 
-/// Runs a task. Nothing is written before its first row is there: settings, mechanism and folder are checked by then.
+/// Runs a task. Nothing is written before the first row, when settings, mechanism and folder have been checked.
 pub fn compute(task: &Task, screen: &Screen) -> Result<Done, Stop> {
     let model = &task.input.model;
     let all = all_columns(model);
@@ -264,7 +264,7 @@ pub fn compute(task: &Task, screen: &Screen) -> Result<Done, Stop> {
         Err(Failed { diagnostic, report }) => (report.map(|r| *r), Some(*diagnostic)),
     };
     let interrupted = stopped && error.is_none() && report.as_ref().is_some_and(|r| r.stopped);
-    // A run that had nothing left to do has its results nevertheless.
+    // A continued run with nothing left to do still has its results.
     if error.is_none() && !interrupted {
         watcher.open();
     }
@@ -289,7 +289,7 @@ pub fn compute(task: &Task, screen: &Screen) -> Result<Done, Stop> {
     })
 }
 
-/// Looks at the result folder: whether it may be written to, and where the rows continue.
+/// Checks whether the result folder may be written to, and where the rows continue.
 fn plan<'a>(
     task: &'a Task,
     folder: &'a Path,

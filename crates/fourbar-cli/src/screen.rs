@@ -1,5 +1,5 @@
-//! Terminal output: colour only if the output is interactive, tables of at most 100 columns. Every text goes through
-//! [`fourbar_io::terminal`], which lets nothing pass that could move the cursor or hide letters.
+//! Terminal output: colour only if the output is interactive, tables of at most 100 columns. All text passes through
+//! [`fourbar_io::terminal`], which replaces characters that could move the cursor or hide letters.
 
 use crate::stop::{self, INTERRUPTED};
 pub use fourbar::diagnostic::number;
@@ -8,7 +8,7 @@ use fourbar_io::terminal::{Style, escaped_json, paint, visible};
 use std::io::{IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// How to print.
+/// Settings of the output.
 #[derive(Clone, Copy, Debug)]
 pub struct Screen {
     /// One JSON object instead of text.
@@ -18,36 +18,36 @@ pub struct Screen {
     colour_out: bool,
     /// Whether diagnostics are coloured.
     pub colour_err: bool,
-    /// Set from outside to end what runs.
+    /// Flag that ends the running command.
     pub stop: &'static AtomicBool,
 }
 
 impl Screen {
-    /// Looks at the terminal and at `NO_COLOR`.
+    /// Detects the properties of the terminal and `NO_COLOR`.
     pub fn new(json: bool, quiet: bool) -> Self {
         let wanted = std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty()) && std::env::var_os("TERM").is_none_or(|t| t != "dumb");
         let (out, err) = (wanted && std::io::stdout().is_terminal(), wanted && std::io::stderr().is_terminal());
         Self { json, quiet, colour_out: out, colour_err: err, stop: &INTERRUPTED }
     }
 
-    /// For a program that calls verbs: nothing is printed, everything is answered, and the flag ends what runs.
+    /// For calls from a program: nothing is printed, everything is returned, and the flag ends the run.
     pub fn silent(stop: &'static AtomicBool) -> Self {
         Self { json: true, quiet: true, colour_out: false, colour_err: false, stop }
     }
 
-    /// Whether a program calls, and not a person.
+    /// Whether the caller is a program.
     pub fn is_silent(&self) -> bool {
         !std::ptr::eq(self.stop, &INTERRUPTED)
     }
 
-    /// Listens for Ctrl-C, unless whoever calls does that.
+    /// Handles Ctrl-C, unless the caller does so.
     pub fn listen(&self) {
         if !self.is_silent() {
             stop::listen();
         }
     }
 
-    /// Whether what runs was asked to end.
+    /// Whether the flag to end is set.
     pub fn interrupted(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
     }
@@ -66,7 +66,7 @@ impl Screen {
         if self.colour_out { format!("{}{}{}", style.mark(), visible(text), Style::Off.mark()) } else { text.into() }
     }
 
-    /// Prints to standard output. A reader who has gone away is no failure; a full disk is.
+    /// Prints to standard output. A closed pipe is not an error; a full disk is.
     pub fn print(&self, text: &str) -> std::io::Result<()> {
         put(&paint(text, self.colour_out))
     }
@@ -81,7 +81,7 @@ impl Screen {
         let _ = std::io::stderr().lock().write_all(paint(text, self.colour_err).as_bytes());
     }
 
-    /// Writes over the last line of a terminal, or clears it.
+    /// Overwrites the last line of a terminal, or clears it.
     pub fn status(&self, text: &str) {
         let _ = std::io::stderr().lock().write_all(format!("\r\x1b[K{}", visible(text)).as_bytes());
     }

@@ -23,28 +23,28 @@ use fourbar_io::disk::{Kind, may_replace, write_kind};
 use fourbar_io::studies::{self, names_parameters};
 use serde_json::{Value, json};
 
-/// One answer: derivatives with the parameters they belong to.
+/// One answer: derivatives with their parameters.
 pub struct Answer {
     /// The derivatives.
     pub d: Derivative,
     /// Parameters and their values.
     pub parameters: Vec<(String, f64)>,
-    /// How they were found.
+    /// Method by which they were computed.
     pub how: String,
-    /// Derivatives by central differences, where requested.
+    /// Derivatives by central differences, if requested.
     pub by_runs: Option<Vec<f64>>,
-    /// Seconds of the run alone and with its derivatives, where there was a run.
+    /// Seconds of the run alone and with its derivatives, if there was a run.
     pub seconds: Option<[f64; 2]>,
 }
 
 impl Answer {
-    /// Change of the value for one per cent of a parameter (of one hundredth where it is zero).
+    /// Change of the value for one per cent of a parameter (for 0.01 if the parameter is zero).
     fn effect(&self, k: usize) -> f64 {
         let p = self.parameters[k].1;
         0.01 * self.d.slopes[k] * if p == 0.0 { 1.0 } else { p }
     }
 
-    /// Parameters, what matters most first.
+    /// Parameters, the most influential first.
     pub fn ranked(&self) -> Vec<(usize, f64)> {
         let mut list: Vec<(usize, f64)> = (0..self.parameters.len()).map(|k| (k, self.effect(k))).collect();
         list.sort_by(|a, b| b.1.abs().total_cmp(&a.1.abs()));
@@ -52,7 +52,7 @@ impl Answer {
     }
 }
 
-/// How the file is built with some parameters changed; those that are computed from them follow.
+/// Parameter values for building the file; parameters computed from them follow.
 fn changed<'a>(file: &'a Variations, values: &[f64]) -> Vec<(&'a str, f64)> {
     let all = file.parameters().iter().zip(values);
     all.filter(|((_, was, _), x)| was != *x).map(|((name, ..), x)| (name.as_str(), *x)).collect()
@@ -100,7 +100,7 @@ pub fn sensitivities(args: &SensitivitiesArgs, screen: &Screen) -> Result<Reply,
     Ok(reply)
 }
 
-/// Parameters that are requested, and whether they were named.
+/// The requested parameters, and whether they were named explicitly.
 fn parameters(input: &Input, args: &SensitivitiesArgs, computed: &[String]) -> Result<(Vec<String>, bool), Diagnostic> {
     let known = &input.loaded.parameters;
     if known.is_empty() {
@@ -121,7 +121,7 @@ fn parameters(input: &Input, args: &SensitivitiesArgs, computed: &[String]) -> R
         }
     }
     if to.is_empty() {
-        // What nothing reads has no effect, and what is computed from others follows them.
+        // Unused parameters have no effect, and computed ones follow others.
         let read = |name: &String| {
             let one = [(name.clone(), 0.0, None)];
             !input.loaded.unused_parameters.contains(name) || args.of.iter().any(|text| names_parameters(text, &[], &one))
@@ -132,7 +132,7 @@ fn parameters(input: &Input, args: &SensitivitiesArgs, computed: &[String]) -> R
     Ok((to, true))
 }
 
-/// Everything that is requested. Parameters that nobody named and that cannot be varied are omitted, with a word.
+/// All requested derivatives. Parameters that were not named and cannot be varied are omitted with a warning.
 fn answers(
     args: &SensitivitiesArgs,
     input: &Input,
@@ -174,7 +174,7 @@ fn attempt(
     study: &Study,
     warnings: &mut Vec<Diagnostic>,
 ) -> Result<Vec<Answer>, Error> {
-    // All parameters of the file are known, so that partners can be found; values stay as they are read.
+    // All parameters of the file are passed, so that partners can be found; values stay as read.
     let file = Variations::new(&input.loaded, input.path.as_deref(), &args.model.set, args.model.large)?;
     let known = file.parameters();
     let (names, values): (Vec<String>, Vec<f64>) = known.iter().map(|(n, x, _)| (n.clone(), *x)).unzip();
@@ -195,7 +195,7 @@ fn attempt(
         let (model, parameters) = file.build(&changed)?;
         Ok(texts.iter().map(|t| studies::measure(t, columns, &model.curves, &parameters)).collect::<Result<Vec<_>, Diagnostic>>()?)
     };
-    // Many parameters: the motion is gone back, where that is possible.
+    // For many parameters the adjoint method is used if possible.
     let many: Option<OfMany> = if are_many(places.len(), texts.len()) { of_many(&moving, study, &places, &read)? } else { None };
     let run: Option<OfMeasures> = (!texts.is_empty() && many.is_none()).then(|| of_measures(&moving, study, &places, &read)).transpose()?;
     let mut found = many.iter().flat_map(|m| &m.derivatives).chain(run.iter().flat_map(|r| &r.derivatives));
@@ -251,7 +251,7 @@ fn attempt(
             let against = compared(&moving, study, &places, &read, &derivatives)?;
             places_of.iter().zip(against).for_each(|(k, c)| checked[*k] = Some(c));
         }
-        // What is solved for at a state is computed again beside it.
+        // Quantities at a state are solved again at neighbouring parameter values.
         let none: [usize; 0] = [];
         for (k, a) in all.iter().enumerate() {
             let own = &list[k].d;
@@ -274,7 +274,7 @@ fn attempt(
     Ok(list)
 }
 
-/// A derivative is not what differences say.
+/// A warning that a derivative differs from the differences.
 fn disagrees(a: &Answer, against: &Against, k: usize) -> Diagnostic {
     let name = &a.parameters[k].0;
     let message = format!(

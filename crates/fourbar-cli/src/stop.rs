@@ -1,4 +1,4 @@
-//! Ctrl-C: a flag that everything that takes long examines.
+//! Ctrl-C: a flag that all lengthy operations check.
 
 use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -6,17 +6,17 @@ use std::time::Duration;
 
 /// Set by Ctrl-C.
 pub static INTERRUPTED: AtomicBool = AtomicBool::new(false);
-/// Exit code of what was interrupted.
+/// Exit code of an interrupted command.
 pub const EXIT: u8 = 130;
-/// Time that a run may take to end after Ctrl-C; then the program ends without it.
+/// Time that a run may take to end after Ctrl-C; then the program is aborted.
 const GRACE: Duration = Duration::from_millis(600);
 
 fn say(text: &str) {
-    // Nobody may be there to read it.
+    // Errors are ignored, as standard error may be closed.
     let _ = std::io::stderr().lock().write_all(text.as_bytes());
 }
 
-/// The first Ctrl-C ends the run cleanly, the second one at once; so does a step that does not end.
+/// The first Ctrl-C ends the run cleanly, the second one at once; a step that takes too long is also aborted.
 pub fn listen() {
     let heard = ctrlc::set_handler(|| {
         if INTERRUPTED.swap(true, Ordering::Relaxed) {
@@ -29,6 +29,6 @@ pub fn listen() {
             std::process::exit(i32::from(EXIT));
         });
     });
-    // Without a handler Ctrl-C ends the program the usual way; rows are on disk within a second either way.
+    // Without a handler Ctrl-C ends the program as usual; rows are on disk within a second in both cases.
     let _ = heard;
 }

@@ -6,16 +6,16 @@ use fourbar::topology::Topology;
 use fourbar::trajectory::Column;
 use fourbar_io::plot::{TextPlot, text_plot};
 
-/// Most samples that are kept; beyond, every second one is dropped.
+/// Largest number of samples; beyond it, every second one is dropped.
 const SAMPLES: usize = 4000;
-/// Most columns that are watched.
+/// Largest number of recorded columns.
 const WATCHED: usize = 64;
 
 /// A thinned-out record of a few columns.
 #[derive(Clone, Debug, Default)]
 pub struct Preview {
     columns: Vec<Column>,
-    /// Their places in the rows.
+    /// Indices of the recorded columns in the rows.
     places: Vec<usize>,
     /// Samples, column by column.
     data: Vec<Vec<f64>>,
@@ -24,7 +24,7 @@ pub struct Preview {
 }
 
 impl Preview {
-    /// Watches the time, joint coordinates, points and centres of mass.
+    /// Records the time, joint coordinates, points and centres of mass.
     pub fn new(model: &Model, columns: &[Column]) -> Self {
         let mut wanted = vec!["t".to_string()];
         for d in model.drives.iter().take(WATCHED) {
@@ -46,7 +46,7 @@ impl Preview {
         Self { columns: places.iter().map(|&k| columns[k].clone()).collect(), places, data, stride: 1, seen: 0 }
     }
 
-    /// Takes note of a row.
+    /// Adds a row.
     pub fn row(&mut self, row: &[f64]) {
         if self.seen.is_multiple_of(self.stride.max(1)) {
             if self.data.first().is_some_and(|d| d.len() >= SAMPLES) {
@@ -81,7 +81,7 @@ impl Preview {
         (&self.columns[k].name, &self.columns[k].unit)
     }
 
-    /// The path of the first named point that moves, seen along the normal of the plane or where it is widest.
+    /// The path of the first named point that moves, seen along the normal of the plane or in the plane of its largest extent.
     pub fn path(&self, model: &Model) -> Option<String> {
         let moves = |name: &&String| {
             let columns = ["x", "y", "z"].map(|a| self.find(&format!("{name}.{a}")));
@@ -99,7 +99,7 @@ impl Preview {
             1 => (x, z),
             _ => (x, y),
         };
-        // A path along a line is better shown over time.
+        // A straight path is better shown over time.
         if self.extent(u).min(self.extent(v)) < 1e-3 * self.extent(u).max(self.extent(v)) {
             return None;
         }
@@ -107,7 +107,7 @@ impl Preview {
         Some(format!("path of `{point}`\n{}", text_plot(&plot, &self.data[u], &self.data[v])))
     }
 
-    /// A coordinate that moves, over the angle of the drive or over time.
+    /// A moving coordinate over the angle of the drive or over time.
     pub fn history(&self, model: &Model, analysis: Analysis) -> Option<String> {
         let driven = model.drives.first().map(|d| format!("{}.{}", model.joints[d.joint].name, coordinate(d.coordinate)));
         let x = match (&driven, analysis) {
@@ -119,7 +119,7 @@ impl Preview {
         };
         let mut joints =
             (0..self.columns.len()).filter(|k| self.columns[*k].name.ends_with(".angle") || self.columns[*k].name.ends_with(".distance"));
-        // The last joint in the file is mostly the output of the mechanism; in dynamics the first joint swings.
+        // The last joint in the file is usually the output of the mechanism; in dynamics the first moving joint is shown.
         let y = match analysis {
             Analysis::Kinematics => joints.rfind(moves),
             Analysis::Dynamics => joints.find(moves),
@@ -129,7 +129,7 @@ impl Preview {
         Some(format!("`{}` over `{}`\n{}", self.columns[y].name, self.columns[x].name, text_plot(&plot, &self.data[x], &self.data[y])))
     }
 
-    /// Whether a column only grows or only falls.
+    /// Whether a column is monotonic.
     fn rises(&self, k: usize) -> bool {
         let d = &self.data[k];
         d.len() > 1 && (d.windows(2).all(|w| w[1] > w[0]) || d.windows(2).all(|w| w[1] < w[0]))

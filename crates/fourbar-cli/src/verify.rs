@@ -1,4 +1,4 @@
-//! `fourbar verify`: every formulation that applies, one table, one verdict.
+//! `fourbar verify`: compares all applicable formulations in one table with a verdict.
 
 use crate::args::VerifyArgs;
 use crate::input::load;

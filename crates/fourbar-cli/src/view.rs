@@ -1,4 +1,4 @@
-//! `fourbar view`: the page of results, or of mechanisms that are run for it; also the page of `run --view` and `demo`.
+//! `fourbar view`: the page of results, or of mechanisms that are run first; also the page of `run --view` and `demo`.
 
 mod export;
 
@@ -23,25 +23,25 @@ use std::process::{Command, Stdio};
 /// A page to write.
 #[derive(Clone, Debug)]
 pub struct Wanted {
-    /// Its file.
+    /// Path of the file.
     pub path: PathBuf,
-    /// Whether it may replace what is not a page.
+    /// Whether it may replace other files than pages.
     pub force: bool,
     /// Whether to open it.
     pub open: bool,
-    /// Whether the engine goes into it, and what else.
+    /// Contents for a live page.
     pub live: Live,
 }
 
-/// What a page carries in addition to its results.
+/// Additional contents of a page.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Live {
     /// Nothing.
     #[default]
     No,
-    /// The engine and the file, with other values of its parameters, and the study that is shown.
+    /// The engine and the file, with changed parameters, and the study that is shown.
     File(Vec<(String, String)>, Box<Study>),
-    /// The shipped models too.
+    /// The shipped models as well.
     Playground,
 }
 
@@ -49,16 +49,16 @@ pub enum Live {
 pub struct Source {
     /// The mechanism.
     pub input: Input,
-    /// Its name in a picture.
+    /// Name in a picture.
     pub label: String,
-    /// Its rows.
+    /// Rows.
     pub table: Table,
     summary: RunSummary,
-    /// Assembly mode that was requested.
+    /// Requested assembly mode.
     mode: Option<u16>,
-    /// Why it ended early.
+    /// Reason of an early end.
     pub problems: Vec<Diagnostic>,
-    /// Whether the run was interrupted: it ends before its time.
+    /// Whether the run was interrupted before its end.
     pub interrupted: bool,
 }
 
@@ -98,7 +98,7 @@ pub fn view(args: &ViewArgs, screen: &Screen) -> Result<Reply, Stop> {
         return export::export(picture, args.force, source);
     }
     let shown: Vec<Shown<'_>> = sources.iter().map(|s| Shown { label: s.label.clone(), table: &s.table, summary: &s.summary }).collect();
-    // The argument parser requires one input at least.
+    // The parser requires at least one input.
     let Some(first) = sources.first() else { return Err(Diagnostic::new("U013", "there is nothing to show").into()) };
     let live = if args.live { Live::File(args.set.clone(), settings::study(&first.input.model, &args.study)?.into()) } else { Live::No };
     let written = write(&first.input, &shown, &Wanted { path, force: args.force, open: !args.no_open, live }, screen)
@@ -115,7 +115,7 @@ pub fn view(args: &ViewArgs, screen: &Screen) -> Result<Reply, Stop> {
     Ok(reply)
 }
 
-/// The folder of a sweep, where a name means one or its rows.
+/// The folder of a sweep, if the path is one or is its file of rows.
 fn sweep_of(path: &Path) -> Option<PathBuf> {
     let folder = if path.is_dir() { path.into() } else { path.parent().filter(|_| path.is_file())?.to_path_buf() };
     let rows = path.is_dir() || path.file_name().is_some_and(|n| n.to_string_lossy().starts_with(CASES) || n == CASES_PARQUET);
@@ -149,8 +149,8 @@ fn sweep(folder: &Path, args: &ViewArgs, screen: &Screen) -> Result<Reply, Stop>
     Ok(Reply::new(written.text, fields))
 }
 
-/// A live page of the mechanism of a study (its file and the hash of that), in which its cases can move; none if the mechanism is no longer what it was, where it does
-/// not run by itself, or where it needs files that a page does not have.
+/// A live page of the mechanism of a study (its file and hash), which shows the motion of a case; `None` if the mechanism has changed,
+/// cannot be run, or needs files that a page does not have.
 pub fn case_page(
     (file, hash): (&str, &str),
     set: &[(String, String)],
@@ -171,7 +171,7 @@ pub fn case_page(
     live_page(&source.input.model, source.input.folder.as_deref(), &shown, &file).ok().map(|page| page.html)
 }
 
-/// Whether a name means a result: a folder with rows, or a file of rows.
+/// Whether a path is a result: a folder with rows, or a file of rows.
 pub fn is_result(path: &Path) -> bool {
     if path.is_dir() {
         return trajectory_of(path).is_file();
@@ -220,7 +220,7 @@ fn ran(input: Input, study: Study, set: &[(String, String)], screen: &Screen) ->
     let gathered = done.gathered.take().unwrap_or_default();
     let problems: Vec<Diagnostic> = done.error.iter().cloned().collect();
     if gathered.is_empty() {
-        // Nothing moved: there is nothing to see, only to say.
+        // Without rows there is nothing to show but the error.
         let d = problems.into_iter().next().unwrap_or_else(|| Diagnostic::new("U013", "the run gave no rows"));
         return Err(task.input.stop(&d));
     }
@@ -230,7 +230,7 @@ fn ran(input: Input, study: Study, set: &[(String, String)], screen: &Screen) ->
     Ok(Source { table: Table::from(&gathered), summary, label, mode, input: task.input, problems, interrupted })
 }
 
-/// What a run said, with the warnings of its file and the reason of an early end.
+/// The report of a run, with the warnings of its file and the reason of an early end.
 fn summary(task: &Task, done: &Done) -> RunSummary {
     let mut summary = done.report.as_ref().map(RunSummary::from).unwrap_or_default();
     let of_file = task.input.loaded.warnings.iter().chain(&task.warnings).map(Note::from);
@@ -239,11 +239,11 @@ fn summary(task: &Task, done: &Done) -> RunSummary {
     summary
 }
 
-/// Writes the page of a run that has just ended, and states where it is.
+/// Writes the page of a run that has just ended, and returns its path.
 pub fn after_run(task: &Task, done: &mut Done, wanted: &Wanted, screen: &Screen) -> Result<Written, Diagnostic> {
     let gathered = done.gathered.take().unwrap_or_default();
     let table = match (&task.checkpoint, &task.folder) {
-        // The first part of a continued run is only in its folder.
+        // The first part of a continued run is in its folder only.
         (Some(_), Some(folder)) => fourbar_io::results::read_table(folder)?,
         _ => Table::from(&gathered),
     };
@@ -254,15 +254,15 @@ pub fn after_run(task: &Task, done: &mut Done, wanted: &Wanted, screen: &Screen)
 /// A page that was written.
 #[derive(Clone, Debug)]
 pub struct Written {
-    /// Its file.
+    /// Path of the file.
     pub path: String,
-    /// Its size.
+    /// Size of the file.
     pub bytes: usize,
-    /// Whether a browser was asked to show it.
+    /// Whether a browser was started to show it.
     pub opened: bool,
-    /// A line for the reader.
+    /// A line for the user.
     pub text: String,
-    /// Warnings of making it.
+    /// Warnings of its creation.
     pub warnings: Vec<Diagnostic>,
 }
 
@@ -280,7 +280,7 @@ pub fn write(input: &Input, shown: &[Shown<'_>], wanted: &Wanted, screen: &Scree
     Ok(Written { warnings: made.warnings, ..written })
 }
 
-/// Writes the text of a page, and opens it where that is wanted.
+/// Writes the text of a page, and opens it if requested.
 fn put(html: &[u8], wanted: &Wanted, screen: &Screen) -> Result<Written, Diagnostic> {
     if let Some(folder) = wanted.path.parent().filter(|f| !f.as_os_str().is_empty()) {
         std::fs::create_dir_all(folder).map_err(|e| unwritable(folder, &e))?;
@@ -318,7 +318,7 @@ fn file_name(name: &str) -> &str {
     Path::new(name).file_name().and_then(|n| n.to_str()).filter(|n| !n.starts_with('<')).unwrap_or("mechanism.yaml")
 }
 
-/// Asks the system to show a file; a machine without a browser is no failure.
+/// Asks the system to show a file; a system without a browser is not an error.
 fn open(path: &Path) -> bool {
     let mut command = if cfg!(target_os = "macos") {
         Command::new("open")
@@ -332,7 +332,7 @@ fn open(path: &Path) -> bool {
     command.arg(path).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().is_ok()
 }
 
-/// The mechanism of a run, with its assembly mode where one was requested.
+/// The mechanism of a run, with its assembly mode if one was requested.
 fn label(task: &Task) -> String {
     let mode = task.study.mode.map_or(String::new(), |k| format!(", mode {k}"));
     stem(&task.input.name) + &mode
@@ -344,11 +344,11 @@ pub fn stem(name: &str) -> String {
     if stem.is_empty() || stem.starts_with('<') { "mechanism".into() } else { stem }
 }
 
-/// Beside a result, or in the current folder under the name of the mechanism.
+/// The default path: beside a result, or in the current folder under the name of the mechanism.
 fn default_path(inputs: &[String]) -> PathBuf {
     match inputs {
         [one] if Path::new(one).is_dir() => Path::new(one).join(PAGE),
-        // Rows stored next to an older result have their page next to its page.
+        // The page of rows stored beside an older result is also stored beside its page.
         [one] if is_result(Path::new(one)) && one.ends_with(PART) => Path::new(one).with_file_name("page-part.html"),
         [one] if is_result(Path::new(one)) => Path::new(one).with_file_name(PAGE),
         [one] => page_of(one),

@@ -1,4 +1,4 @@
-//! Tests of the command, in one program: linked once, run one process a test.
+//! All tests of the command in one program: linked once, run with one process per test.
 
 mod commands;
 mod common;

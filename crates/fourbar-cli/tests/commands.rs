@@ -1,4 +1,4 @@
-//! Whole commands with their output and exit code.
+//! Complete commands with their output and exit code.
 
 use crate::common;
 
@@ -48,11 +48,11 @@ fn assembly_modes_are_written_and_chosen() {
     assert!(page.contains("as drawn") && page.contains("mode 2") && page.len() > 100_000);
     assert_eq!(fourbar(&f, &["check", "fourbar", "--modes", "modes.json"]).status.code(), Some(0));
     let modes: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(f.join("modes.json")).expect("the poses")).expect("JSON");
-    // Bodies that moved are determined from the poses of the file.
+    // The list of moved bodies refers to the poses of the file.
     let moved = json(&fourbar(&f, &["assemble", "fourbar", "--mode", "2", "--json"]))["moved"].clone();
     let rocker = moved.as_array().into_iter().flatten().find(|m| m["body"] == "rocker").and_then(|m| m["angle"].as_f64());
     assert!((rocker.expect("the rocker") - 146.67_f64.to_radians()).abs() < 1e-4, "{moved:#}");
-    // The pose that `assemble` uses is the one that `check` reports.
+    // `assemble` uses the pose that `check` reports.
     let start = json(&fourbar(&f, &["assemble", "fourbar", "--mode", "2", "--json"]));
     for k in 0..3 {
         let (a, b) = (start["start"]["rocker"]["r"][k].as_f64(), modes["modes"][1]["rocker"]["r"][k].as_f64());
@@ -154,11 +154,11 @@ fn verify_exits_by_its_verdict() {
     let f = folder("verdicts");
     std::fs::write(f.join("pulled_too_far.yaml"), include_str!("data/pulled_too_far.yaml")).expect("the file");
     let cases = [
-        // Agreed over the whole time.
+        // Agreement over the whole time.
         ("AGREED", "0.5", "lie,dca,natural", [0, 0]),
-        // The slider reaches its end before the study does.
+        // The slider reaches its limit before the end of the study.
         ("PARTLY", "1", "lie,dca,natural", [1, 0]),
-        // One family cannot be verified against itself, over the whole time or a part of it.
+        // One family cannot be verified against itself, neither over the whole time nor over a part.
         ("NOT SHOWN", "0.5", "lie,se3", [1, 1]),
         ("NOT SHOWN", "1", "lie,se3", [1, 1]),
     ];
@@ -186,7 +186,7 @@ fn settings_that_a_run_does_not_use_are_told() {
     assert_eq!(told(&["run", "fourbar", "--json", "--option", "rho=0.5"]), 1);
     assert_eq!(told(&["run", "fourbar", "--json", "--formulation", "natural"]), 1);
     assert_eq!(told(&["run", "fourbar", "--json", "--formulation", "reps"]), 0);
-    // With dynamics the same settings have a meaning, each to its formulation.
+    // In dynamics the same settings are valid for some formulations.
     assert_eq!(told(&["run", "fourbar", "--json", "--analysis", "dynamics", "--formulation", "ra", "--option", "rho=0.5"]), 0);
     assert_eq!(told(&["run", "fourbar", "--json", "--analysis", "dynamics", "--formulation", "natural", "--option", "rho=0.5"]), 1);
     let moved = json(&fourbar(&f, &["run", "fourbar", "--json", "--analysis", "dynamics", "--formulation", "natural"]));
@@ -332,7 +332,7 @@ fn plots_on_the_terminal_and_as_svg() {
     let f = folder("plot");
     assert_eq!(fourbar(&f, &["run", "fourbar", "--out", "r", "--columns", "P.*", "C.angle"]).status.code(), Some(0));
     assert_snapshot!(whole(&fourbar(&f, &["plot", "r", "C.angle"])));
-    // Without columns it says which there are; the name of an element means all of its columns, a part of a name finds them.
+    // Without columns the available ones are listed; the name of an element selects all its columns, and a part of a name finds them.
     let list = whole(&fourbar(&f, &["plot", "r"]));
     assert!(list.contains("5 columns, 201 rows") && list.contains("P [m]") && list.contains(".x .y .z"), "{list}");
     let group = whole(&fourbar(&f, &["plot", "r", "P"]));
@@ -353,7 +353,7 @@ fn a_mechspec_is_checked_and_converted_there_and_back() {
     let f = folder("mechspec");
     std::fs::write(f.join("rscr.yaml"), include_str!("../../../models/mechspec/rscr.yaml")).expect("the file");
     assert_snapshot!("mechspec_check", whole(&fourbar(&f, &["check", "rscr.yaml"])));
-    // The last digits of poses differ between machines; the joints do not.
+    // The last digits of poses differ between machines, those of joints do not.
     let printed = fourbar(&f, &["convert", "rscr.yaml", "-"]);
     let text = String::from_utf8_lossy(&printed.stdout).to_string();
     for line in [
@@ -365,11 +365,11 @@ fn a_mechspec_is_checked_and_converted_there_and_back() {
     }
     let output = fourbar(&f, &["convert", "rscr.yaml", "joints.yaml"]);
     assert!(output.status.success(), "{}", whole(&output));
-    // The written file is in the other format, so converting it again needs no format.
+    // The written file is in the other format, so converting it back needs no format.
     let output = fourbar(&f, &["convert", "joints.yaml", "points.yaml", "--json"]);
     assert_eq!((json(&output)["format"].as_str(), output.status.code()), (Some("mechspec"), Some(0)), "{}", whole(&output));
     assert!(std::fs::read_to_string(f.join("points.yaml")).expect("the file").contains("Collinears: {C1"));
-    // Files are not overwritten unless that is wanted.
+    // Files are not overwritten unless forced.
     assert_eq!(fourbar(&f, &["convert", "joints.yaml", "points.yaml"]).status.code(), Some(2));
     assert!(fourbar(&f, &["convert", "joints.yaml", "points.yaml", "--force"]).status.success());
 }
@@ -387,7 +387,7 @@ fn mistakes_in_a_mechspec_are_shown_with_their_places() {
     assert_snapshot!(whole(&fourbar(&f, &["check", "bad.yaml"])));
 }
 
-/// The binary tree of divide and conquer with its boundary cases; a free pair, a chain on ground, a loop.
+/// The binary tree of the divide-and-conquer algorithm with its boundary cases: a free pair, a chain on the ground, a loop.
 #[test]
 fn check_shows_the_tree_of_divide_and_conquer() {
     let f = folder("check_dca");

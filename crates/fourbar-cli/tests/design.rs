@@ -1,4 +1,4 @@
-//! `equilibrium`, `modes` and `linearize`: what they print, write and refuse.
+//! `equilibrium`, `modes` and `linearize`: output, files and errors.
 
 use crate::common;
 
@@ -57,7 +57,7 @@ fn load_paths_and_roots_are_written() {
         csv.starts_with("load,stability,guide.distance\n0.0,stable,")
             && csv.lines().count() == o["points"].as_array().map_or(0, Vec::len) + 1
     );
-    // A file that is there stays, unless that is wanted.
+    // An existing file is kept unless forced.
     assert_eq!(fourbar(&f, &["equilibrium", "truss.yaml", "--along", "load=0..40", "-o", "path.csv"]).status.code(), Some(2));
     let o = json(&fourbar(&f, &["modes", "bicycle", "--against", "v=4..7", "--points", "4", "--json"]));
     let critical: Vec<f64> = o["critical"].as_array().into_iter().flatten().filter_map(|c| c["value"].as_f64()).collect();
@@ -134,7 +134,7 @@ fn modes_move_on_a_page() {
     assert!(page.contains("mode 1: ") && page.contains("Hz"));
 }
 
-/// Where something begins to grow though nothing fades on the other side, and where a value of the grid is the critical one: closed forms.
+/// Growth without decay on the other side, and critical values that are grid values: compared with closed forms.
 #[test]
 fn borders_of_undamped_mechanisms_are_found() {
     let f = folder("design_borders");
@@ -157,7 +157,7 @@ fn borders_of_undamped_mechanisms_are_found() {
     }
 }
 
-/// A mass on a spring, drawn lower and lower: coordinates are counted from where the file draws it for each value.
+/// A mass on a spring with a varying drawn position: coordinates are measured from the drawn position for each value.
 #[test]
 fn a_path_counts_from_where_each_value_is_drawn() {
     let f = folder("design_drawn");
@@ -179,7 +179,7 @@ forces: {s: {type: spring, between: [{body: ground}, {body: b}], stiffness: 100,
     }
 }
 
-/// A rod that falls on its stop: the rest, vibrations about it and a run from it all know the stop.
+/// A rod that falls on its stop: equilibrium, vibrations about it and a run from it take the stop into account.
 #[test]
 fn a_rest_on_a_stop_is_told() {
     let f = folder("design_stop");

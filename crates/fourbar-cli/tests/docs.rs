@@ -1,19 +1,19 @@
-//! The documentation is true: links lead somewhere, and the files and commands of its pages are executed, their outputs compared and
-//! their pictures made.
+//! Checks the documentation: links must be valid, and the files and commands of its pages are executed, with outputs compared and pictures
+//! generated.
 //!
-//! In a page, blocks are marked after their language:
+//! In a page, blocks are marked after the language:
 //!
-//! - ```` ```yaml file=my.yaml ```` is written to `my.yaml` in a separate folder for the page (any language may have `file=`),
-//! - ```` ```yaml section=my.yaml ```` replaces the sections of that file that it names, or adds them,
-//! - ```` ```console ```` is executed: lines that start with `$ fourbar` are commands, the lines after them are what is printed; nothing
-//!   after them means that the output is not compared. A command continues after a line that ends in `\`. A line
-//!   `...` matches any lines, and at the end of a line the rest of it. ```` ```console exit=1 ```` says with which exit code the last command ends.
-//!   The folder of a page has a copy of `models`, and pages are written but not opened,
-//! - ```` ```yaml ```` with a whole file (its first line is `fourbar: 1`) and without a mark is given to `fourbar check`,
-//! - a picture `![...](.../pictures/NAME.svg)` must be written by a command of the page as `NAME.svg`, and look like the one that is kept
-//!   with the page: the same elements and words, with numbers as close as the eye can see.
+//! - ```` ```yaml file=my.yaml ```` is written to `my.yaml` in a separate folder for the page (`file=` is valid for any language),
+//! - ```` ```yaml section=my.yaml ```` replaces the sections of that file with the same names, or adds them,
+//! - ```` ```console ```` is executed: lines that start with `$ fourbar` are commands, the following lines are their output; without such
+//!   lines the output is not compared. A command continues after a line that ends in `\`. A line `...` matches any lines, and at the end
+//!   of a line the rest of the line. ```` ```console exit=1 ```` gives the exit code of the last command. The folder of a page contains a
+//!   copy of `models`, and pages are written but not opened,
+//! - ```` ```yaml ```` with a whole file (its first line is `fourbar: 1`) and without a mark is checked with `fourbar check`,
+//! - a picture `![...](.../pictures/NAME.svg)` must be written by a command of the page as `NAME.svg`, and agree with the picture stored
+//!   with the page: the same elements and words, with visually equal numbers.
 //!
-//! With `FOURBAR_UPDATE_DOCS=1` printed lines and pictures are brought up to date instead; read the changes before they are kept.
+//! With `FOURBAR_UPDATE_DOCS=1` printed lines and pictures are updated instead; check the changes before committing them.
 
 use crate::common;
 
@@ -81,7 +81,7 @@ fn blocks(text: &str) -> Vec<Block<'_>> {
     list
 }
 
-/// The sections of a mechanism file: each starts with a line that is not indented; comments before it belong to it.
+/// The sections of a mechanism file: each starts with a line without indentation and includes the comments before it.
 fn sections(text: &str) -> Vec<(String, String)> {
     let mut list: Vec<(String, String)> = Vec::new();
     let mut before = String::new();
@@ -111,7 +111,7 @@ fn replaced(file: &str, block: &str) -> String {
     list.into_iter().map(|(_, text)| text).collect()
 }
 
-/// A command line as words; single and double quotes hold words together.
+/// A command line as words; quoted words may contain blanks.
 fn words(line: &str) -> Vec<String> {
     let (mut list, mut word, mut quote, mut any) = (Vec::new(), String::new(), None, false);
     for c in line.chars() {
@@ -152,7 +152,7 @@ fn same(page: &str, printed: &str) -> bool {
 /// A command of a block with the lines of the page after it.
 struct Command<'a> {
     line: String,
-    /// Places of its printed lines in the page.
+    /// Line numbers of its printed lines in the page.
     after: std::ops::Range<usize>,
     printed: Vec<&'a str>,
 }
@@ -183,7 +183,7 @@ fn commands<'a>(block: &Block<'a>) -> Vec<Command<'a>> {
     list
 }
 
-/// Executes a page; gives what is wrong with it.
+/// Executes a page; returns a list of errors.
 fn execute(page: &Path) -> Vec<String> {
     let text = std::fs::read_to_string(page).expect("a page");
     let name = page.strip_prefix(root()).expect("inside").display().to_string();
@@ -223,7 +223,7 @@ fn execute(page: &Path) -> Vec<String> {
             };
             let arguments = words(rest);
             let mut arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-            // Tests open no browser.
+            // Tests do not open a browser.
             if matches!(arguments[0], "view" | "demo" | "playground") && !arguments.iter().any(|a| matches!(*a, "--export" | "--no-open")) {
                 arguments.push("--no-open");
             }
@@ -276,10 +276,10 @@ fn execute(page: &Path) -> Vec<String> {
     wrong
 }
 
-/// Part of a picture: a number, or the characters between two numbers.
+/// A part of a picture: a number, or the characters between two numbers.
 #[derive(Debug, PartialEq)]
 enum Piece<'a> {
-    /// A number, and whether it is part of a text, which is read, instead of the drawing.
+    /// A number, and whether it is part of a text rather than of the drawing.
     Number(f64, bool),
     Other(&'a str),
 }
@@ -325,7 +325,7 @@ fn pieces(svg: &str) -> Vec<Piece<'_>> {
     list
 }
 
-/// How two pictures differ visibly: places by more than half a pixel, numbers that are read by more than a thousandth.
+/// A visible difference between two pictures: positions by more than half a pixel, numbers in texts by more than a thousandth.
 fn drawn_otherwise(kept: &str, made: &str) -> Option<String> {
     let (kept, made) = (pieces(kept), pieces(made));
     for (k, pair) in kept.iter().zip(&made).enumerate() {
@@ -341,7 +341,7 @@ fn drawn_otherwise(kept: &str, made: &str) -> Option<String> {
     (kept.len() != made.len()).then(|| format!("it has {} pieces and had {}", made.len(), kept.len()))
 }
 
-/// A folder with the files in it, one level of folders deep.
+/// Copies a folder with its files, including one level of subfolders.
 fn copied(from: &Path, to: &Path) {
     std::fs::create_dir_all(to).expect("writable");
     for entry in std::fs::read_dir(from).expect("a folder") {
@@ -355,7 +355,7 @@ fn copied(from: &Path, to: &Path) {
     }
 }
 
-/// Pictures of a page that its commands make.
+/// Pictures of a page that must be written by its commands.
 fn pictures(text: &str) -> Vec<String> {
     links(text).into_iter().filter(|l| l.contains("pictures/") && l.ends_with(".svg")).collect()
 }
@@ -372,7 +372,7 @@ fn links(text: &str) -> Vec<String> {
         if open {
             continue;
         }
-        // Code in a line holds no links.
+        // Inline code contains no links.
         let plain: String = line.split('`').step_by(2).collect::<Vec<_>>().join("``");
         let mut rest = plain.as_str();
         while let Some(k) = rest.find("](") {
@@ -384,7 +384,7 @@ fn links(text: &str) -> Vec<String> {
     list
 }
 
-/// The anchor of a heading, as it is made by those who show these pages.
+/// The anchor of a heading, as generated by the renderers of these pages.
 fn anchor(heading: &str) -> String {
     let plain = heading.trim_start_matches('#').trim().to_lowercase();
     plain.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_')).map(|c| if c == ' ' { '-' } else { c }).collect()
@@ -393,7 +393,7 @@ fn anchor(heading: &str) -> String {
 #[test]
 fn files_and_commands_of_the_pages_do_what_they_say() {
     let all = pages();
-    // Two at a time: the program itself uses threads.
+    // Two at a time, since the program itself uses threads.
     let next = std::sync::atomic::AtomicUsize::new(0);
     let wrong = std::sync::Mutex::new(Vec::new());
     std::thread::scope(|scope| {
@@ -410,14 +410,14 @@ fn files_and_commands_of_the_pages_do_what_they_say() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
 }
 
-/// Every command of the program in a page is in a block that is executed. Exceptions are the pages of diagnostics, which show commands
-/// for files that are the reader's own and say so by `my.yaml`, and how a verb is used, `text`.
+/// Every command of the program in a page must be in a block that is executed. Exceptions are the pages of diagnostics, whose commands
+/// refer to `my.yaml` of the user, and `text` blocks, which show the syntax of a verb.
 #[test]
 fn commands_of_the_pages_are_executed() {
     let mut wrong = Vec::new();
     for page in pages().iter().filter(|p| !p.ends_with("diagnostics.md")) {
         let text = std::fs::read_to_string(page).expect("a page");
-        // What has to be built or installed first is left out as well.
+        // Commands that build or install something are also skipped.
         let other = |l: &&str| ["cargo ", "pip "].iter().any(|tool| l.starts_with(tool));
         let shown = |b: &Block<'_>| matches!(b.marks.first(), Some(&"console" | &"text")) || b.lines.iter().any(other);
         for block in blocks(&text).iter().filter(|b| !shown(b)) {
@@ -459,7 +459,7 @@ fn links_of_the_pages_lead_somewhere() {
 
 #[test]
 fn the_contents_of_the_site_name_pages_once() {
-    // That they are there is checked with the other links; pages that are not listed are at the end of the site.
+    // Their existence is checked with the other links; unlisted pages are at the end of the site.
     let docs = root().join("docs");
     let summary = std::fs::read_to_string(docs.join("SUMMARY.md")).expect("the contents of the site");
     let listed: Vec<PathBuf> = links(&summary).iter().map(|l| docs.join(l)).collect();
@@ -468,7 +468,7 @@ fn the_contents_of_the_site_name_pages_once() {
     assert!(listed.len() > 40, "{}", listed.len());
 }
 
-/// The animated pictures of the README look like those that the program writes now.
+/// The animated pictures of the README agree with those that the program writes now.
 #[test]
 fn moving_pictures_of_the_gallery_are_up_to_date() {
     let f = folder("moving_pictures");
@@ -492,7 +492,7 @@ fn moving_pictures_of_the_gallery_are_up_to_date() {
 fn pictures_are_compared_as_they_are_seen() {
     let svg = r##"<path d="M10,20.5L30,-4e1h14.5z" stroke="#1e2730"/><text x="5">speed2 in 0.25 m</text>"##;
     assert_eq!(drawn_otherwise(svg, svg), None);
-    // Rounding moves places by a part of a pixel.
+    // Rounding may move points by a fraction of a pixel.
     for (old, new) in [("20.5", "20.6"), ("L30", "L30.2"), ("h14.5", "h14.4")] {
         assert_eq!(drawn_otherwise(svg, &svg.replace(old, new)), None, "{old} and {new}");
     }

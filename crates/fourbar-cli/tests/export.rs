@@ -1,4 +1,4 @@
-//! The motion as pictures, films, scenes and tables, and mechanisms as units: files that other programs open.
+//! Export of the motion as pictures, films, scenes and tables, and of mechanisms as FMUs.
 
 use crate::common;
 
@@ -16,7 +16,7 @@ fn exported(folder: &Path, model: &str, file: &str) -> Vec<u8> {
     std::fs::read(folder.join(file)).expect(file)
 }
 
-/// The codes of the diagnostics of a command that fails.
+/// The codes of the diagnostics of a failing command.
 fn codes(output: &Output) -> Vec<String> {
     assert_eq!(output.status.code(), Some(2), "{}", whole(output));
     json(output)["diagnostics"].as_array().expect("a list").iter().filter_map(|d| d["code"].as_str().map(String::from)).collect()
@@ -30,7 +30,7 @@ fn table(bytes: &[u8]) -> (Vec<String>, Vec<Vec<f64>>) {
     (names, lines.map(|l| l.split(',').map(|x| x.parse().expect("a number")).collect()).collect())
 }
 
-/// Widths, heights and delays of the frames of a GIF, and its own size.
+/// Size of a GIF, and positions, sizes and delays of its frames.
 fn gif(bytes: &[u8]) -> ([u16; 2], Vec<[u16; 5]>) {
     let word = |at: usize| u16::from_le_bytes([bytes[at], bytes[at + 1]]);
     assert_eq!(&bytes[..6], b"GIF89a");
@@ -71,12 +71,12 @@ fn a_gif_moves_inside_its_frame_for_as_long_as_the_motion() {
     for [x, y, w, h, _] in &frames {
         assert!(x + w <= size[0] && y + h <= size[1] && *w > 0 && *h > 0);
     }
-    // Half a second is played in two, and the last frame stays as long as others.
+    // Half a second is played in two, and the last frame has the average duration.
     let total: u32 = frames.iter().map(|f| u32::from(f[4])).sum();
     assert!((200..=215).contains(&total), "{total}");
     assert!(bytes.len() < 3_000_000, "{} bytes", bytes.len());
     assert_eq!(bytes, exported(&f, "fourbar", "again.gif"), "the same motion gives the same bytes");
-    // A picture of this program may be replaced, another must not.
+    // A picture of this program may be replaced, others must not.
     good(&fourbar(&f, &["view", "fourbar", "--export", "motion.gif", "--t-end", "0.1"]));
     std::fs::write(f.join("mine.gif"), b"GIF89a of mine").expect("written");
     let refused = fourbar(&f, &["view", "fourbar", "--export", "mine.gif", "--json"]);
@@ -90,7 +90,7 @@ fn a_still_is_a_png_with_more_than_one_colour() {
     assert_eq!(&bytes[..8], b"\x89PNG\r\n\x1a\n");
     let number = |at: usize| u32::from_be_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
     assert!(number(16) > 200 && number(20) > 200, "{} x {}", number(16), number(20));
-    // White paper alone would take far less.
+    // A blank picture would be far smaller.
     assert!(bytes.len() > 8_000, "{} bytes", bytes.len());
 }
 
@@ -112,7 +112,7 @@ fn joint_states_are_the_columns_of_the_run() {
     }
     let passive = at(&names, "A.effort");
     assert!(rows.iter().all(|r| r[passive] == 0.0));
-    // Without joints there is nothing but the time, which is said.
+    // Without joints only the time is written, with a message.
     let alone = fourbar(&f, &["view", "rope_swing", "--export", "none.csv", "--t-end", "0.1"]);
     assert!(String::from_utf8_lossy(&alone.stdout).contains("no joint has a coordinate"), "{alone:?}");
     // A joint that turns and slides has two coordinates.
@@ -126,7 +126,7 @@ fn joint_states_are_the_columns_of_the_run() {
     }
 }
 
-/// The scene of a glTF file, and its numbers.
+/// The scene of a glTF file, and its binary data.
 fn scene(bytes: &[u8]) -> (Value, Vec<u8>) {
     let length = |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]) as usize;
     assert_eq!((&bytes[..4], length(4), length(8)), (&b"glTF"[..], 2, bytes.len()));
@@ -162,7 +162,7 @@ fn a_scene_moves_as_the_run_does() {
     let (scene_of, numbers) = scene(&std::fs::read(f.join("motion.glb")).expect("written"));
     let (columns, run) = table(&std::fs::read(f.join("out/trajectory.csv")).expect("written"));
     let nodes = scene_of["nodes"].as_array().expect("nodes");
-    // The world, the ground and three bodies.
+    // The root, the ground and three bodies.
     assert_eq!(nodes.len(), 5);
     let animation = &scene_of["animations"][0];
     let channels = animation["channels"].as_array().expect("channels");
@@ -207,7 +207,7 @@ fn films_need_ffmpeg_and_say_so() {
     assert_eq!(codes(&film("motion.mp4")), ["U485"]);
     assert!(!f.join("motion.mp4").exists());
     assert_eq!(codes(&film("motion.avi")), ["U482"]);
-    // A program of this name that records its input: number and size of the frames.
+    // A substitute program with this name that records its input: number and size of the frames.
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
@@ -222,7 +222,7 @@ fn films_need_ffmpeg_and_say_so() {
         let (w, h) = size.split_once('x').expect("a size");
         let (w, h): (u64, u64) = (w.parse().expect("width"), h.parse().expect("height"));
         assert!(w % 2 == 0 && h % 2 == 0);
-        // Two seconds at thirty frames.
+        // Two seconds at thirty frames per second.
         assert_eq!(std::fs::metadata(f.join("motion.mp4")).expect("written").len(), 60 * 3 * w * h);
         std::fs::write(&path, "#!/bin/sh\n[ \"$1\" = -version ] && exit 0\necho no coder >&2\nexit 1\n").expect("written");
         let refused = film("other.mp4");
@@ -256,7 +256,7 @@ fn units_are_written_with_their_library_and_refused_without() {
     assert_eq!(codes(&fourbar(&f, &["fmu", "dc_motor_slider_crank", "-o", "motor.fmu", "--json"])), ["U004"]);
     assert_eq!(codes(&fourbar(&f, &["fmu", "fourbar", "--columns", "nothing.*", "--json"])), ["U005"]);
     assert_eq!(codes(&fourbar(&f, &["fmu", "pid_pendulum", "--input", "target=9", "--json"])), ["U320"]);
-    // A file that is no library, one that is not there, and a command without its library.
+    // A file that is not a library, a missing one, and a command without its library.
     assert_eq!(codes(&fourbar(&f, &["fmu", "fourbar", "--library", "curve.csv", "--json"])), ["U501"]);
     assert_eq!(codes(&fourbar(&f, &["fmu", "fourbar", "--library", "no.so", "--json"])), ["U500"]);
     let alone: PathBuf = f.join(format!("alone{}", std::env::consts::EXE_SUFFIX));

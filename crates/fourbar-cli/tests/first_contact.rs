@@ -1,4 +1,4 @@
-//! What a newcomer meets first: files to start from, lists, plots of files, moving pictures, and warnings that are said once.
+//! First steps of a new user: starter files, lists, plots of files, animations, and warnings that appear once.
 
 use crate::common;
 
@@ -31,7 +31,7 @@ fn every_kind_of_starter_runs_without_a_warning_and_its_own_hints_work() {
             assert_eq!(output.status.code(), Some(0), "{verb} {file}\n{}", whole(&output));
             assert!(output.stderr.is_empty(), "{verb} {file}: {}", String::from_utf8_lossy(&output.stderr));
         }
-        // Assembly has nothing to do: the sketch closes.
+        // The starter file is consistent: assembly changes nothing.
         let start = json(&fourbar(&f, &["assemble", &file, "--json"]));
         assert!(s.kind == "suspension" || start["diagnostics"].as_array().is_some_and(Vec::is_empty), "{file}: {start:#}");
     }
@@ -56,18 +56,18 @@ fn the_starters_move_as_their_geometry_says() {
     };
     let most = |x: &[f64]| x.iter().fold(f64::MIN, |a, b| a.max(*b));
     let least = |x: &[f64]| x.iter().fold(f64::MAX, |a, b| a.min(*b));
-    // The stroke of a slider-crank is twice the crank; it starts at the outer end.
+    // The stroke of a slider-crank is twice the crank length; it starts at the outer end.
     let c = column("slider-crank", &["guide.distance", "main_bearing.speed"]);
     assert!((least(&c[0]) + 0.08).abs() < 1e-6 && most(&c[0]).abs() < 1e-9, "{} {}", least(&c[0]), most(&c[0]));
     assert!(c[1].iter().all(|w| (w - 10.0 * std::f64::consts::PI).abs() < 1e-6));
-    // The pads meet the object, and the grip follows from virtual work: torque = grip * d(gap)/d(angle).
+    // The pads touch the object, and the grip follows from virtual work: torque = grip * d(gap)/d(angle).
     let c = column("gripper", &["grip.length", "grip.tension", "hinge_l.angle"]);
     let (gap, tension, angle) = (c[0].last().expect("rows"), c[1].last().expect("rows"), c[2].last().expect("rows"));
     assert!((gap - 0.04).abs() < 2e-4, "{gap}");
-    // A finger is (-30, 60) mm long and turns about y: its end moves by the z component of its arm, and both pads move.
+    // A finger is at (-30, 60) mm and turns about y: its end moves by the z component of its arm, and both pads move.
     let arm = 0.06 * angle.cos() + 0.03 * angle.sin();
     assert!((tension + 0.3 / (2.0 * arm)).abs() < 0.01 * tension.abs(), "{tension} {}", 0.3 / (2.0 * arm));
-    // The arm of the robot comes to rest, and its shoulder carries the weight of both arms and of the load.
+    // The arm of the robot comes to rest, and its shoulder carries the weights of both arms and of the load.
     let c = column("robot", &["shoulder_motor.effort", "shoulder.angle", "elbow.angle", "tool.x"]);
     let last = |k: usize| *c[k].last().expect("rows");
     assert!((last(1) - 20.0_f64.to_radians()).abs() < 1e-9 && (last(2) + 60.0_f64.to_radians()).abs() < 1e-9);
@@ -120,7 +120,7 @@ fn plots_take_files_groups_several_results_and_paths() {
     out(&f, &["plot", "out/a", "out/b", "C.angle", "-o", "two.svg"]);
     let picture = std::fs::read_to_string(f.join("two.svg")).expect("the picture");
     assert!(picture.contains("a: C.angle [rad]") && picture.contains("b: C.angle [rad]"), "{picture}");
-    // The path of the crank's end is a circle of 0.1 m, drawn round.
+    // The path of the end of the crank is a circle of 0.1 m, drawn with equal scales.
     let text = out(&f, &["plot", "out/a", "--path", "tracer"]);
     assert!(text.starts_with("path of `tracer`") && text.contains("x [m]") && text.contains("z [m]"), "{text}");
     out(&f, &["plot", "out/a", "--path", "tracer", "--path", "crank", "-o", "paths.svg"]);
@@ -138,7 +138,7 @@ fn a_moving_picture_moves_as_the_mechanism_does() {
     out(&f, &["view", "my.yaml", "--export", "motion.svg"]);
     let text = std::fs::read_to_string(f.join("motion.svg")).expect("the picture");
     assert!(text.contains("<title>Four-bar linkage</title>") && !text.contains("<script") && text.len() < 300_000, "{}", text.len());
-    // Dots are strokes without length: those of the pins O, A, B, C, each drawn twice, and of the tracer.
+    // Dots are strokes of zero length: those of the pins O, A, B, C, each drawn twice, and of the tracer.
     let dots: Vec<Vec<[f64; 2]>> = text
         .lines()
         .filter(|l| l.contains("stroke-width=\"7\""))
@@ -157,7 +157,7 @@ fn a_moving_picture_moves_as_the_mechanism_does() {
     assert_eq!(dots.len(), 5, "{text}");
     let apart = |a: &[f64; 2], b: &[f64; 2]| (a[0] - b[0]).hypot(a[1] - b[1]);
     let (o, a, b, c) = (dots[0][0], &dots[1], &dots[2], dots[3][0]);
-    // Links keep the lengths of the file, to the tenth of a pixel that is written; the ground pins are 300 mm apart.
+    // Links keep the lengths of the file to a tenth of a pixel; the ground pins are 300 mm apart.
     let scale = apart(&o, &c) / 0.3;
     assert!(a.len() > 60 && a.len() == b.len());
     for (a, b) in a.iter().zip(b) {
@@ -165,11 +165,11 @@ fn a_moving_picture_moves_as_the_mechanism_does() {
             assert!((found / scale - length).abs() < 0.2 / scale, "{} instead of {length}", found / scale);
         }
     }
-    // The crank starts upright on the page.
+    // The crank is vertical at the start.
     assert!((a[0][0] - o[0]).abs() < 0.2 && a[0][1] < o[1] - 50.0, "{a:?}");
     refused(&f, &["view", "my.yaml", "--export", "motion.avi"], "U482");
     refused(&f, &["view", "my.yaml", "fourbar", "--export", "motion.svg"], "U483");
-    // Spatial mechanisms have one as well.
+    // Spatial mechanisms can also be exported.
     for model in ["stewart_platform", "bricard", "bicycle"] {
         out(&f, &["view", model, "--export", "spatial.svg", "--force"]);
     }
@@ -191,7 +191,7 @@ fn results_keep_the_columns_of_the_file_or_of_the_command_line() {
     let bad = std::fs::read_to_string(f.join("my.yaml")).expect("readable").replace("motor.effort", "motor.efort");
     std::fs::write(f.join("bad.yaml"), bad).expect("writable");
     refused(&f, &["run", "bad.yaml", "--out", "out2"], "U005");
-    // The writer keeps them.
+    // The writer keeps these settings.
     out(&f, &["convert", "my.yaml", "copy.yaml", "--to", "fourbar"]);
     let copy = std::fs::read_to_string(f.join("copy.yaml")).expect("readable");
     assert!(copy.contains("results: {columns: [\"motor.effort\", \"tracer\", \"*.angle\"]}"), "{copy}");
@@ -207,7 +207,7 @@ fn a_warning_is_said_where_it_helps_and_not_by_every_command() {
     assert_eq!(said(&["run", "my.yaml"]), "");
     assert_eq!(json(&fourbar(&f, &["run", "my.yaml", "--json"]))["diagnostics"][0]["code"], "W050");
     assert!(said(&["run", "my.yaml", "--set", "spare=4"]).contains("warning[W481]: `--set spare=...` changes nothing"));
-    // A start that does not close is described in the text, once.
+    // A start that is not closed is described in the text, once.
     std::fs::write(f.join("rough.yaml"), include_str!("data/rough.yaml")).expect("writable");
     let output = fourbar(&f, &["run", "rough.yaml", "--t-end", "0.01"]);
     assert!(!String::from_utf8_lossy(&output.stderr).contains("W201"), "{}", whole(&output));
@@ -216,13 +216,13 @@ fn a_warning_is_said_where_it_helps_and_not_by_every_command() {
         "{}",
         whole(&output)
     );
-    // Asked for with `start:` it is no warning at all.
+    // If requested with `start:` it is not a warning.
     let asked = fourbar_io::STARTERS.iter().find(|s| s.kind == "pendulum").expect("a pendulum").text;
     std::fs::write(f.join("asked.yaml"), asked).expect("writable");
     assert_eq!(said(&["check", "asked.yaml"]), "");
 }
 
-/// Numbers from a seed, evenly spread.
+/// Uniform random numbers from a seed.
 struct Dice(u64);
 
 impl Dice {
@@ -261,7 +261,7 @@ fn pictures_of_drawn_models_and_lengths_are_well_formed() {
             assert_eq!(keys.len(), values.len(), "{model}");
             let times: Vec<f64> = keys.iter().map(|k| k.parse().expect("a number")).collect();
             assert!(times[0] == 0.0 && times[times.len() - 1] == 1.0 && times.windows(2).all(|w| w[0] <= w[1]), "{model}: {keys:?}");
-            // Paths can only pass into each other where they have the same commands.
+            // Paths can be interpolated only if they have the same commands.
             let shape = |d: &str| d.chars().filter(|c| c.is_ascii_alphabetic()).collect::<String>();
             assert!(values.iter().all(|v| shape(v) == shape(values[0])), "{model}");
         }
@@ -277,17 +277,17 @@ fn words_of_refusals_are_plain() {
     assert!(!text.contains("`M") && text.contains("`fourbar explain` lists all codes"), "{text}");
     let text = refused(&f, &["synthesize", "--path", "1,2"], "U439");
     assert!(text.contains("a path of 1 point does not"), "{text}");
-    // A result folder has the short name that files have elsewhere.
+    // The folder of results has the same short option as output files elsewhere.
     out(&f, &["run", "simple_pendulum", "--t-end", "0.1", "-o", "short"]);
     assert!(f.join("short/trajectory.csv").is_file());
-    // A run that ends before its first row has no times and no work.
+    // A run that ends before its first row has no times and no work counts.
     let output = fourbar(&f, &["kinematics", "simple_pendulum"]);
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(text.contains("ended at t = 0 s, before the first output row"), "{text}");
     assert!(text.lines().all(|l| l.trim_end() != "work"), "{text}");
 }
 
-/// Pictures of reports are as wide as they are shown, so that their letters can be read, and follow dark pages.
+/// Pictures of reports have the width of their display, so that text is legible, and adapt to dark pages.
 #[test]
 fn pictures_of_a_report_can_be_read_on_a_phone() {
     let f = folder("report-pictures");

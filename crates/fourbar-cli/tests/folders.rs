@@ -1,4 +1,4 @@
-//! Result folders and other files: no existing file is lost by a typing error, a second run, a full disk or a kill.
+//! Result folders and other files: no existing file is lost by a typing error, a second run, a full disk or a killed process.
 
 use crate::common;
 
@@ -6,10 +6,10 @@ use common::{command, folder, fourbar, interrupt, json, start, wait_for_rows, wh
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// A long run, far from its end when it is stopped.
+/// A long run that is stopped far from its end.
 const LONG: &[&str] = &["run", "ra_double_pendulum", "--t-end", "1000", "--output-step", "1 ms", "--columns", "*.r.*", "--out", "r"];
 
-/// Files of a folder with their bytes, those of runs that did not reach their end left out.
+/// Files of a folder with their bytes, without those of incomplete runs.
 fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut all = BTreeMap::new();
     for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
@@ -62,13 +62,13 @@ fn a_slip_of_the_pen_changes_nothing() {
         assert_ne!(output.status.code(), Some(0), "{slip:?}");
         assert!(files(&f.join("r")) == before, "{slip:?} changed the older result");
         assert!(!f.join("r/trajectory.csv.part").exists() && !f.join("r/run.lock").exists(), "{slip:?}");
-        // Where there was nothing, there is nothing.
+        // Nothing is created where nothing was.
         let output = fourbar(&f, &[&["run", "fourbar", "--out", "new"], slip].concat());
         assert!(output.status.code() != Some(0) && !f.join("new").exists(), "{slip:?}");
     }
 }
 
-/// Random numbers: the generator of Lehmer with the multiplier of Park and Miller.
+/// Random numbers: Lehmer's generator with the multiplier of Park and Miller.
 struct Dice(u64);
 
 impl Dice {
@@ -142,7 +142,7 @@ fn no_drawn_command_that_fails_changes_a_result_or_a_file() {
         let list: Vec<&str> = words.iter().map(String::as_str).collect();
         let exit = fourbar_cli::exit_code_of(&list);
         let after = [files(&f), files(&f.join("r")), files(&f.join("s"))];
-        // What the user wrote stays whatever happens, because nothing here says `--force`.
+        // Files of the user are always kept, since no command here has `--force`.
         assert!(
             after[0]["mine.yaml"] == before[0]["mine.yaml"] && after[0]["notes.txt"] == before[0]["notes.txt"],
             "seed {seed}: {words:?}"
@@ -162,7 +162,7 @@ fn no_drawn_command_that_fails_changes_a_result_or_a_file() {
 fn a_folder_belongs_to_one_mechanism_file() {
     let f = folder("owner");
     done(&f, &["run", "fourbar", "--out", "r", "--view", "--no-open"]);
-    // The same file again, with other settings: the usual work.
+    // The usual case: the same file with other settings.
     done(&f, &["run", "fourbar", "--out", "r", "--t-end", "0.5"]);
     let text = whole(&fourbar(&f, &["run", "fourbar", "--out", "r", "--t-end", "0.6"]));
     assert!(text.contains("in place of an older result"), "{text}");
@@ -175,16 +175,16 @@ fn a_folder_belongs_to_one_mechanism_file() {
         json(&fourbar(&f, &["plot", "r", "t", "--json"]))["rows"].as_u64(),
         Some(files(&f.join("r"))["trajectory.csv"].iter().filter(|b| **b == b'\n').count() as u64 - 1)
     );
-    // A file of one's own that was changed is still the same mechanism.
+    // A changed file with the same name is still the same mechanism.
     let mine = include_str!("data/rough.yaml");
     std::fs::write(f.join("mine.yaml"), mine).expect("written");
     done(&f, &["run", "mine.yaml", "--out", "m", "--t-end", "0.1"]);
     std::fs::write(f.join("mine.yaml"), format!("{mine}# changed\n")).expect("written");
     done(&f, &["run", "./mine.yaml", "--out", "m", "--t-end", "0.1"]);
-    // The copy that was edited is the user's.
+    // An edited copy belongs to the user.
     std::fs::write(f.join("m/model.yaml"), "mine").expect("written");
     refused(&f, &["run", "mine.yaml", "--out", "m", "--t-end", "0.1"], "U330");
-    // So is a model.yaml where no run was, and a trajectory.
+    // So do a model.yaml, a trajectory and other files in a folder without a run.
     for name in ["model.yaml", "trajectory.csv", "summary.json", "checkpoint.json"] {
         std::fs::create_dir_all(f.join(name).with_extension("d")).expect("made");
         let d = format!("{}.d", name.split('.').next().unwrap_or(""));
@@ -193,7 +193,7 @@ fn a_folder_belongs_to_one_mechanism_file() {
         assert_eq!(files(&f.join(&d)).get(name).map_or("{\"mine\": 1}\n".as_bytes(), Vec::as_slice), b"{\"mine\": 1}\n", "{name}");
         done(&f, &["run", "fourbar", "--out", &d, "--force"]);
     }
-    // Its own folder is no obstacle to a mechanism that is called model.yaml.
+    // A mechanism with the name model.yaml may use its own folder.
     std::fs::create_dir(f.join("own")).expect("made");
     std::fs::write(f.join("own/model.yaml"), format!("\u{feff}{mine}")).expect("written");
     done(&f, &["run", "own/model.yaml", "--out", "own", "--t-end", "0.1"]);
@@ -218,7 +218,7 @@ fn files_of_others_are_replaced_by_force_only() {
         refused(&f, arguments, "U330");
         assert_eq!(std::fs::read(f.join(file)).ok().as_deref(), Some(b"mine".as_slice()), "{arguments:?}");
         done(&f, &[arguments, &["--force"]].concat());
-        // What the program wrote it may replace.
+        // Files written by the program may be replaced.
         done(&f, arguments);
         std::fs::remove_file(f.join(file)).expect("there");
     }
@@ -249,12 +249,12 @@ fn two_runs_do_not_write_into_one_folder() {
     refused(&f, &["run", "ra_double_pendulum", "--resume", "r"], "U332");
     first.kill().expect("killed");
     let _ = first.wait();
-    // The lock of a dead process is none, though its file is there.
+    // The lock of a dead process is void, even if its file exists.
     assert!(f.join("r/run.lock").is_file());
     assert_eq!(json(&fourbar(&f, &["plot", "r", "t", "--json"]))["exit_code"], 0);
     done(&f, &["run", "ra_double_pendulum", "--out", "r", "--t-end", "0.1"]);
     assert!(!f.join("r/run.lock").exists() && !f.join("r/trajectory.csv.part").exists() && !f.join("r/checkpoint.json").exists());
-    // Many at once: each that succeeds leaves a whole result, and those that do not say why.
+    // Several at once: each successful one leaves a complete result, the others report the reason.
     let many: Vec<_> = (0..6).map(|_| start(&f, &["run", "ra_double_pendulum", "--out", "r", "--t-end", "2"])).collect();
     let outputs: Vec<_> = many.into_iter().map(|c| c.wait_with_output().expect("ends")).collect();
     let succeeded = outputs.iter().filter(|o| o.status.success()).count();
@@ -271,13 +271,13 @@ fn a_run_that_is_stopped_leaves_the_older_result_alone() {
     let f = folder("beside");
     done(&f, &["run", "ra_double_pendulum", "--out", "r", "--t-end", "0.2"]);
     let before = files(&f.join("r"));
-    // Killed: the older result is whole.
+    // Killed: the older result is complete.
     let mut child = start(&f, LONG);
     wait_for_rows(&f.join("r"));
     child.kill().expect("killed");
     let _ = child.wait();
     assert!(files(&f.join("r")) == before);
-    // Stopped: the same, and said.
+    // Stopped: the same, with a message.
     std::fs::remove_file(f.join("r/trajectory.csv.part")).expect("the rows of the killed run");
     let child = start(&f, LONG);
     wait_for_rows(&f.join("r"));
@@ -288,7 +288,7 @@ fn a_run_that_is_stopped_leaves_the_older_result_alone() {
     assert!(files(&f.join("r")) == before);
     done(&f, &["plot", "r/trajectory.csv.part", "t"]);
     let rows = std::fs::read_to_string(f.join("r/trajectory.csv.part")).expect("rows").lines().count();
-    // Continued to its end it takes the place of the older one.
+    // Continued to its end it replaces the older result.
     let last = (rows + 200) as f64 * 1e-3;
     done(&f, &["run", "ra_double_pendulum", "--resume", "r", "--t-end", &format!("{last}")]);
     let after = files(&f.join("r"));
@@ -306,7 +306,7 @@ fn a_run_that_fails_leaves_the_older_result_alone() {
     let output = fourbar(&f, &["kinematics", "m.yaml", "--out", "r", "--t-end", "100", "--output-step", "0.01", "--view", "--no-open"]);
     assert_eq!(output.status.code(), Some(1), "{}", whole(&output));
     assert!(files(&f.join("r")) == before && whole(&output).contains("W330"), "{}", whole(&output));
-    // Without an older result the rows that were good are in their place.
+    // Without an older result the valid rows get their final name.
     let output = fourbar(&f, &["kinematics", "m.yaml", "--out", "s", "--t-end", "100", "--output-step", "0.01"]);
     assert_eq!(output.status.code(), Some(1), "{}", whole(&output));
     assert!(f.join("s/trajectory.csv").is_file() && f.join("s/summary.json").is_file() && !f.join("s/checkpoint.json").exists());
@@ -343,7 +343,7 @@ fn a_disk_without_room_is_told_and_leaves_nothing_half() {
     }
     assert_eq!(files(&f).len(), 0, "{:?}", files(&f).keys());
     assert!(!f.join("none").exists());
-    // What is left of the rows is whole lines.
+    // The remaining rows are whole lines.
     for left in ["r/trajectory.csv.part", "new/trajectory.csv.part"] {
         if let Ok(text) = std::fs::read_to_string(f.join(left)) {
             assert!(text.ends_with('\n') && fourbar_io::results::read_table(&f.join(left)).is_ok(), "{left}");
@@ -362,7 +362,7 @@ fn checkpoints_are_believed_only_as_they_were_written() {
     let path = f.join("r/checkpoint.json");
     let good = std::fs::read_to_string(&path).expect("a checkpoint");
     refused(&f, &["run", "ra_double_pendulum", "--resume", "r", "--t-end", "1e-3"], "U333");
-    // Every changed digit is found, wherever it is.
+    // Every changed digit is detected.
     let digits: Vec<usize> = good.bytes().enumerate().filter(|(_, b)| b.is_ascii_digit()).map(|(k, _)| k).collect();
     let mut dice = Dice(20_261);
     for _ in 0..25 {
@@ -370,7 +370,7 @@ fn checkpoints_are_believed_only_as_they_were_written() {
         let mut bytes = good.clone().into_bytes();
         bytes[at] = b'0' + (bytes[at] - b'0' + 1 + dice.below(9) as u8) % 10;
         std::fs::write(&path, &bytes).expect("written");
-        // Two decimal numbers may be the same number to the machine.
+        // Two decimal numbers may have the same binary value.
         let value = |text: &[u8]| serde_json::from_slice::<serde_json::Value>(text).ok();
         if value(&bytes) == value(good.as_bytes()) {
             continue;
@@ -382,7 +382,7 @@ fn checkpoints_are_believed_only_as_they_were_written() {
         refused(&f, &["run", "ra_double_pendulum", "--resume", "r"], "U009");
     }
     std::fs::write(&path, &good).expect("written");
-    // Rows that do not fit it are refused as well.
+    // Rows that do not match the checkpoint are rejected as well.
     let rows = String::from_utf8(before["trajectory.csv"].clone()).expect("text");
     for changed in [
         rows.replacen("t,", "u,", 1),
@@ -456,7 +456,7 @@ fn a_result_stands_alone_with_the_files_of_its_tables() {
     assert!(rows.starts_with("t,O.angle,reach\n") || rows.starts_with("t,reach,O.angle\n"), "{}", &rows[..40]);
     let summary: serde_json::Value = serde_json::from_slice(&std::fs::read(f.join("r/summary.json")).expect("there")).expect("JSON");
     assert_eq!((summary["units"]["reach"].as_str(), summary["tables"]["data/lift.csv"].as_str().map(str::len)), (Some("mm"), Some(64)));
-    // Without the original everything that works on results still does.
+    // Without the original files all commands for results still work.
     std::fs::rename(f.join("data"), f.join("gone")).expect("moved");
     done(&f, &["run", "arm.yaml", "--t-end", "0.1", "--out", "r"].map(|a| if a == "arm.yaml" { "r/model.yaml" } else { a }));
     done(&f, &["plot", "r", "reach"]);
@@ -464,7 +464,7 @@ fn a_result_stands_alone_with_the_files_of_its_tables() {
     assert!(std::fs::read_to_string(f.join("p.html")).expect("a page").contains("reach"));
     refused(&f, &["run", "arm.yaml", "--out", "other"], "M041");
     std::fs::rename(f.join("gone"), f.join("data")).expect("moved back");
-    // A run continues only with the same numbers.
+    // A run continues only with the same data.
     let child = start(&f, &["run", "arm.yaml", "--columns", "t,reach", "--out", "long"]);
     wait_for_rows(&f.join("long"));
     interrupt(&child);
@@ -474,7 +474,7 @@ fn a_result_stands_alone_with_the_files_of_its_tables() {
     std::fs::write(f.join("data/lift.csv"), table).expect("written");
     let last = json(&fourbar(&f, &["plot", "long", "t", "--json"]))["rows"].as_u64().expect("rows") as f64 * 1e-3 + 0.1;
     done(&f, &["run", "arm.yaml", "--resume", "long", "--t-end", &format!("{last}")]);
-    // From standard input there is no folder, and the message says what helps.
+    // Standard input has no folder, and the message has a help text.
     let output = common::fourbar_with(&f, &["check", "-", "--json"], BY_TABLE.as_bytes());
     assert!(String::from_utf8_lossy(&output.stdout).contains("M625"), "{}", whole(&output));
 }

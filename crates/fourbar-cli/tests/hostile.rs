@@ -1,10 +1,10 @@
-//! Files that want to do harm: each ends with exit code 2 and a diagnostic, soon, without a panic.
+//! Hostile files: each ends quickly with exit code 2 and a diagnostic, without a panic.
 
 use crate::common;
 
 use common::{folder, fourbar, whole};
 
-/// Checks a file and gives the codes of its errors.
+/// Checks a file and returns the codes of its errors.
 fn codes(name: &str, text: &[u8]) -> Vec<String> {
     let f = folder(&format!("hostile_{name}"));
     std::fs::write(f.join("file.yaml"), text).expect("the file");
@@ -64,8 +64,8 @@ fn a_folder_is_not_a_file() {
     assert_eq!(output.status.code(), Some(2), "{}", whole(&output));
 }
 
-/// Texts that would take over a terminal or mislead its reader: sequences, a title of the window, the clipboard, C1 controls, the order
-/// of letters, letters without width.
+/// Texts that would control a terminal or mislead its user: escape sequences, window title, clipboard, C1 controls, bidirectional marks,
+/// zero-width characters.
 const TRICKS: &str = "A\\e[31mRED\\e]0;pwn\\a \\u202eabc\\u200b\\u2066 \\x9b31m\\u00ad\\ufeff\\U000e0041";
 
 fn is_plain(output: &std::process::Output) -> bool {
@@ -114,7 +114,7 @@ fn nothing_that_is_printed_can_trick_a_terminal() {
             assert!(is_plain(&output), "{all:?}: {:?}", whole(&output));
         }
     }
-    // What JSON says reads back as it was, and a file that is converted keeps its title.
+    // Strings in JSON read back unchanged, and a converted file keeps its title.
     let title = common::json(&fourbar(&f, &["check", name, "--json"]))["title"].as_str().map(String::from).expect("a title");
     assert!(title.contains('\u{1b}') && title.contains('\u{202e}') && title.contains('\u{e0041}'), "{title:?}");
     let again = common::json(&fourbar(&f, &["check", "c\u{1b}c.yaml", "--json"]))["title"].as_str().map(String::from);
@@ -167,7 +167,7 @@ fn a_plot_of_many_columns_is_soon_done_and_a_picture_without_columns_is_refused(
     let start = std::time::Instant::now();
     assert!(whole(&fourbar(&f, &["plot", "wide.csv"])).contains("40001 columns, 2 rows"));
     assert_eq!(fourbar(&f, &["plot", "wide.csv", "*"]).status.code(), Some(2));
-    // A second of work on an idle machine takes far longer on a busy one; the square of the columns would take minutes.
+    // Takes a second on an idle machine and far longer on a busy one; quadratic time in the columns would take minutes.
     assert!(start.elapsed().as_secs() < 20, "{:?}", start.elapsed());
     let output = fourbar(&f, &["plot", "wide.csv", "-o", "x.svg"]);
     assert!(output.status.code() == Some(2) && whole(&output).contains("U334") && !f.join("x.svg").exists(), "{}", whole(&output));

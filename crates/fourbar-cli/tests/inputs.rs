@@ -1,4 +1,4 @@
-//! Inputs on the command line: values, tables, and what is wrong with them.
+//! Inputs on the command line: values, tables, and their errors.
 
 use crate::common;
 
@@ -106,7 +106,7 @@ fn verification_compares_states_under_an_input_that_changes() {
 #[test]
 fn a_run_with_a_table_is_resumed_as_if_nothing_had_happened() {
     let f = folder("inputs_resume");
-    // A change every 7.3 ms, all through the run.
+    // A change every 7.3 ms during the whole run.
     let points: Vec<String> = (0..10_000).map(|k| format!("{:.4}, {}", 0.0073 * f64::from(k), f64::from(k % 7) - 3.0)).collect();
     std::fs::write(f.join("volts.csv"), points.join("\n")).expect("the file");
     let words = ["run", MODEL, "--t-end", "60", "--output-step", "1 ms", "--input", "voltage=volts.csv"];
@@ -115,7 +115,7 @@ fn a_run_with_a_table_is_resumed_as_if_nothing_had_happened() {
     interrupt(&child);
     let output = child.wait_with_output().expect("ends");
     assert_eq!(output.status.code(), Some(130), "{}", whole(&output));
-    // The table is kept with the checkpoint: the file is not read again.
+    // The table is stored in the checkpoint: the file is not read again.
     std::fs::remove_file(f.join("volts.csv")).expect("it was there");
     let rows = std::fs::read_to_string(f.join("stopped/trajectory.csv")).expect("rows").lines().count();
     let end = format!("{}", (rows + 100) as f64 * 1e-3);

@@ -1,4 +1,4 @@
-//! An interrupt ends every command within a second, whatever the engine is doing.
+//! An interrupt ends every command within a second, at any stage of the computation.
 
 #![cfg(unix)]
 
@@ -10,8 +10,8 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// Starts a command, sends it TERM or INT after a while, and gives the exit code and how long it took to end. `None` if it had
-/// ended before.
+/// Starts a command, sends it TERM or INT after a delay, and returns the exit code and the time it took to end. `None` if it had already
+/// ended.
 fn interrupted(folder: &Path, arguments: &[&str], after: u64, signal: &str) -> Option<(Option<i32>, f64)> {
     let mut child = command(folder, arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("the command runs");
     std::thread::sleep(Duration::from_millis(after));
@@ -56,7 +56,7 @@ fn an_interrupt_ends_every_command_within_a_second() {
     let mut check = |arguments: &[&str], after: u64, signal: &str| {
         let Some((code, seconds)) = interrupted(&f, arguments, after, signal) else { return };
         caught += 1;
-        // A command without a handler ends by the signal itself.
+        // A command without a handler is ended by the signal.
         assert!(seconds < 1.0 && code.is_none_or(|c| c == 130), "{arguments:?} took {seconds} s to end after {signal}, exit code {code:?}");
     };
     for formulation in ["ra", "lie", "dca", "grcr", "natural"] {
@@ -67,7 +67,7 @@ fn an_interrupt_ends_every_command_within_a_second() {
     check(&["check", "chain.yaml", "--all"], 150, "-TERM");
     check(&[&["verify", "a02_n_fourbar_N40", "--patience", "60"], &long[..2]].concat(), 300, "-TERM");
     assert!(caught >= 10, "only {caught} commands were still at work");
-    // What was begun is shown or left out, and the exit code says that it is not whole.
+    // Unfinished parts are shown or omitted, and the exit code indicates that the result is incomplete.
     for arguments in [
         &["view", "jansen_leg", "--t-end", "5000", "--no-open", "-o", "page.html"][..],
         &["optimize", "fourbar", "--vary", "crank_length=60..90mm", "--minimize", "max(abs(motor.effort))", "--t-end", "500"],

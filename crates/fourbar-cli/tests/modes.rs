@@ -1,4 +1,4 @@
-//! Assembly modes by number: every verb that starts a mechanism takes the same ones, says so, and refuses others with the list.
+//! Assembly modes by number: every verb that assembles a mechanism has the same modes, reports them, and rejects others with a list.
 
 use crate::common;
 
@@ -8,7 +8,7 @@ use serde_json::Value;
 use std::path::Path;
 use std::process::Stdio;
 
-/// The first pose that a run wrote: the places of all columns by name.
+/// The first row of a run: values of all columns by name.
 fn first_row(folder: &Path) -> impl Fn(&str) -> f64 + use<> {
     let table = fourbar_io::results::read_table(folder).expect("a result");
     move |name| table.column(name).unwrap_or_else(|| panic!("no column {name}"))[0]
@@ -40,7 +40,7 @@ fn run_and_kinematics_start_in_the_mode_that_assemble_shows() {
             }
         }
     }
-    // The modes are different ones, and a run without a number says none.
+    // The modes differ, and a run without a number reports no mode.
     let [a, b] = ["fourbar-1", "fourbar-2"].map(|d| first_row(&f.join(d)));
     assert!((a("rocker.r.y") - b("rocker.r.y")).abs() > 1e-2);
     let plain = json(&fourbar(&f, &["run", "fourbar", "--t-end", "0.02", "--json"]));
@@ -94,7 +94,7 @@ fn a_resumed_run_keeps_its_mode() {
     wait_for_rows(&f.join("r"));
     interrupt(&child);
     assert_eq!(child.wait().expect("ends").code(), Some(130));
-    // A little further than the run came.
+    // A little beyond the end of the stopped run.
     let checkpoint = std::fs::read_to_string(f.join("r/checkpoint.json")).expect("a checkpoint");
     let checkpoint: Value = serde_json::from_str(&checkpoint).expect("one object");
     let t_end = format!("{:.1}", checkpoint["t"].as_f64().expect("its time") + 0.3);
@@ -104,6 +104,6 @@ fn a_resumed_run_keeps_its_mode() {
     let direct = fourbar(&f, &[&settings[..], &["--t-end", &t_end, "--out", "d"]].concat());
     assert_eq!(direct.status.code(), Some(0), "{}", whole(&direct));
     assert_eq!(std::fs::read(f.join("r/trajectory.csv")).ok(), std::fs::read(f.join("d/trajectory.csv")).ok());
-    // The mode belongs to the settings of the folder.
+    // The mode is part of the stored settings.
     assert_eq!(fourbar(&f, &["run", "fourbar", "--resume", "r", "--mode", "1"]).status.code(), Some(2));
 }

@@ -1,4 +1,4 @@
-//! Runs that are stopped, killed, continued; the results they leave.
+//! Stopped, killed and continued runs, and their results.
 
 use crate::common;
 
@@ -31,7 +31,7 @@ fn ctrl_c_ends_cleanly_with_exit_code_130() {
     assert!(text.ends_with('\n'));
     assert_eq!(summary["rows"].as_u64(), Some(text.lines().count() as u64 - 1));
     assert_eq!((summary["interrupted"].as_bool(), summary["complete"].as_bool()), (Some(true), Some(false)));
-    // A kinematic run continues with the settings of its folder, to another end time.
+    // A kinematic run continues with the settings of its folder to another end time.
     let end = format!("{} ms", text.lines().count() + 500);
     let resumed = fourbar(&f, &["run", "fourbar", "--resume", "r", "--t-end", &end]);
     assert_eq!(resumed.status.code(), Some(0), "{}", whole(&resumed));
@@ -40,7 +40,7 @@ fn ctrl_c_ends_cleanly_with_exit_code_130() {
     assert_eq!(std::fs::read(f.join("r/trajectory.csv")).ok(), std::fs::read(f.join("d/trajectory.csv")).ok());
 }
 
-/// Stops a dynamic run, continues it, and compares the file with that of a run at once, byte by byte.
+/// Stops a dynamic run, continues it, and compares the file byte by byte with that of an uninterrupted run.
 fn resumed_equals_uninterrupted(name: &str, model: &str, more: &[&str]) {
     let f = folder(name);
     let mut arguments = vec!["run", model, "--t-end", "60", "--output-step", "1 ms"];
@@ -76,7 +76,7 @@ fn a_resumed_run_with_fixed_steps_equals_an_uninterrupted_one() {
     resumed_equals_uninterrupted("resumed_fixed", "a04_bricard", &["--step", "1 ms", "--columns", "*.angle", "energy"]);
 }
 
-/// Notes from before the interruption, about singular positions and newly selected rows, stay in the summary.
+/// Notes from before the interruption, about singular positions and row selections, stay in the summary.
 #[test]
 fn a_resumed_run_keeps_the_notes_of_its_first_part() {
     resumed_equals_uninterrupted("resumed_notes", "a02_n_fourbar_N2", &["--formulation", "natural", "--columns", "energy"]);

@@ -1,4 +1,4 @@
-//! Large mechanisms through the command: verbs that do not grow out of hand, and files beyond the usual limits.
+//! Large mechanisms in the command: verbs whose cost does not grow excessively, and files beyond the usual limits.
 
 use crate::common;
 
@@ -34,7 +34,7 @@ fn a_ladder_of_four_thousand_links_is_judged_in_full() {
     assert_eq!(object["mobility"]["by_rank"], 1, "{}", object["mobility"]);
 }
 
-/// What a run without selected reactions writes is what it would write with them.
+/// A run without selected reactions writes the same values as with them.
 #[test]
 fn columns_that_are_left_out_change_no_others() {
     let f = folder("scale_columns");
@@ -62,7 +62,7 @@ fn columns_that_are_left_out_change_no_others() {
 #[test]
 fn files_beyond_the_usual_limits_are_read_where_they_are_asked_for() {
     let f = folder("scale_large");
-    // A comment makes it larger than 16 MB.
+    // A comment makes the file larger than 16 MB.
     let text = format!("{}#{}\n", ladder(2), "x".repeat(17 << 20));
     std::fs::write(f.join("large.yaml"), text).expect("the file");
     let refused = fourbar(&f, &["check", "large.yaml"]);
@@ -70,7 +70,7 @@ fn files_beyond_the_usual_limits_are_read_where_they_are_asked_for() {
     assert!(String::from_utf8_lossy(&refused.stderr).contains("--large"), "{}", whole(&refused));
     let read = fourbar(&f, &["check", "large.yaml", "--large"]);
     assert_eq!(read.status.code(), Some(0), "{}", whole(&read));
-    // More values than usual.
+    // More values than the usual limit.
     let many = format!("{}start_of_nothing: [{}]\n", ladder(2), "1, ".repeat(3_000_001));
     std::fs::write(f.join("many.yaml"), many).expect("the file");
     let codes = |arguments: &[&str]| -> Vec<String> {

@@ -21,7 +21,7 @@ fn a_file_may_hold_its_own_optimisation() {
     let (r, a) = (0.05_f64, 0.3_f64);
     let l = (0.18 - r * a.cos()).hypot(r * a.sin());
     assert!((of(&o["set"]["l"]) - l).abs() < 1e-9 && o["method"] == "least-squares", "{l}: {o:#}");
-    // Keys that are misspelt are named.
+    // Misspelt keys are reported by name.
     std::fs::write(f.join("bad.yaml"), text.replace("keep: {long", "kep: {long")).expect("the file");
     let words = whole(&fourbar(&f, &["check", "bad.yaml"]));
     assert!(words.contains("M012") && words.contains("`kep`"), "{words}");
@@ -71,25 +71,25 @@ fn a_slider_crank_stacks_up_as_its_formula_says() {
     assert!((of(&linear["worst_case"]) / worst - 1.0).abs() < 1e-6, "{linear:#}");
     let shares: f64 = ["r", "l", "start"].iter().map(|n| of(&linear["shares"][n])).sum();
     assert!((shares - 1.0).abs() < 1e-12);
-    // The samples agree within their errors; a Sobol sequence does better than chance.
+    // The samples agree within their errors; a Sobol sequence is more accurate than random sampling.
     let samples = &o["measures"]["out"]["samples"];
     assert!((of(&samples["sigma"]) - variance.sqrt()).abs() < 4.0 * of(&samples["sigma_error"]), "{o:#}");
     assert!((of(&samples["mean"]) - (r * a.cos() + root)).abs() < 4.0 * of(&samples["mean_error"]), "{o:#}");
-    // The yield against the distribution of a nearly normal sum.
+    // The yield compared with the distribution of a nearly normal sum.
     let z = (r * a.cos() + root - 0.197) / variance.sqrt();
     let expected = 1.0 - fourbar_design::sweep::upper_tail(z);
     let (low, high) = (of(&o["yield"]["interval"][0]), of(&o["yield"]["interval"][1]));
     assert!(low - 0.01 < expected && expected < high + 0.01, "{expected}: {o:#}");
     let csv = std::fs::read_to_string(f.join("s.csv")).expect("samples");
     assert!(csv.starts_with("sample,set.r,set.l,set.start,status,code,out,margin_1\n0,") && csv.lines().count() == 2001);
-    // No sample failed: the column of codes is empty, and is left out as words are.
+    // No sample failed: the column of codes is empty, and is omitted like columns of text.
     let list = whole(&fourbar(&f, &["plot", "s.csv"]));
     assert!(list.contains("6 columns, 2000 rows") && list.contains("margin_1") && list.lines().all(|l| l.trim() != "code"), "{list}");
     let drawn = whole(&fourbar(&f, &["plot", "s.csv", "out", "--x", "set.r"]));
     assert!(drawn.contains("set.r") && !drawn.contains("U007"), "{drawn}");
 }
 
-/// A second tolerance, or second bounds, of one parameter would be without effect.
+/// A second tolerance, or second bounds, of one parameter would have no effect.
 #[test]
 fn nothing_is_given_twice() {
     let f = folder("given_twice");
@@ -101,7 +101,7 @@ fn nothing_is_given_twice() {
         let told = whole(&output);
         assert!(output.status.code() == Some(2) && told.contains(code) && told.contains("`l`") && told.contains("twice"), "{told}");
     }
-    // Blanks between names, and names that come twice, do no harm.
+    // Blanks between names and repeated names are accepted.
     let o = json(&fourbar(&f, &["sensitivities", "slider.yaml", "--of", "last(P.x)", "--to", "l, r, l", "--json"]));
     assert_eq!(o["outputs"][0]["parameters"].as_array().map(Vec::len), Some(2), "{o:#}");
 }
@@ -135,7 +135,7 @@ fn tolerances_and_clearances_of_a_four_bar() {
         ("z", 0.00011845551934580848, 0.0005368698295771367, 4.005374054907952e-05),
     ] {
         let linear = &o["measures"][name]["linear"];
-        // Slopes are derivatives of the run; pins are moved by the whole clearance.
+        // Slopes are derivatives of the run; pins are shifted by the full clearance.
         assert!((of(&linear["sigma"]) / sigma - 1.0).abs() < 1e-9, "{o:#}");
         assert!((of(&linear["worst_case"]) / worst - 1.0).abs() < 1e-9, "{o:#}");
         assert!((of(&linear["clearance"]) / clearance - 1.0).abs() < 2e-9, "{o:#}");
@@ -149,7 +149,7 @@ fn tolerances_and_clearances_of_a_four_bar() {
 fn samples_that_cannot_be_assembled_are_counted_by_loop() {
     let f = folder("tolerance_open");
     std::fs::write(f.join("held.yaml"), HELD).expect("the file");
-    // The coupler reaches by 1.1 mm: one sample in seven or so is too short.
+    // The margin of the coupler is 1.1 mm: about one sample in seven is too short.
     let o = json(&fourbar(
         &f,
         &[
@@ -170,10 +170,10 @@ fn samples_that_cannot_be_assembled_are_counted_by_loop() {
             "--json",
         ],
     ));
-    // Samples without a measure leave gaps in what is drawn.
+    // Samples without a measure leave gaps in the plot.
     let list = whole(&fourbar(&f, &["plot", "open.csv"]));
     assert!(list.contains("3 columns, 60 rows") && list.lines().all(|l| l.trim() != "code"), "{list}");
-    // The share of a normal distribution beyond the length at which crank and ground still reach each other.
+    // The probability of a normal distribution beyond the length at which crank and ground can still be connected.
     let (a, c, g, crank) = (0.15_f64, 0.3, 0.4, 1.1_f64);
     let least = (g - a * crank.cos()).hypot(a * crank.sin()) - c;
     let expected = fourbar_design::sweep::upper_tail((least - 0.059) / 1e-3);
@@ -181,7 +181,7 @@ fn samples_that_cannot_be_assembled_are_counted_by_loop() {
     assert!(low < expected && expected < high && expected < 0.95, "{expected}: {o:#}");
     let words = o["failures"][0]["words"].as_str().expect("words");
     assert!(words.contains("loop") && ["`O`", "`A`", "`B`", "`C`"].iter().all(|j| words.contains(j)), "{words}");
-    // The widest gap is what the shortest coupler lacks.
+    // The largest gap equals the missing length of the shortest coupler.
     let drawn = std::fs::read_to_string(f.join("open.csv")).expect("samples");
     let place = drawn.lines().next().and_then(|l| l.split(',').position(|c| c == "set.b")).expect("a column of b");
     let shortest = drawn.lines().skip(1).filter_map(|l| l.split(',').nth(place)?.parse::<f64>().ok()).fold(f64::INFINITY, f64::min);
@@ -200,7 +200,7 @@ fn samples_that_cannot_be_assembled_are_counted_by_loop() {
     }
 }
 
-/// Tolerances and given points are of the dimension of what they belong to; a goal that has a sign is no sum of squares.
+/// Tolerances and given points have the dimension of their quantity; a goal with a sign is not a sum of squares.
 #[test]
 fn units_and_goals_that_do_not_fit_are_refused() {
     let f = folder("studies_units");
@@ -240,7 +240,7 @@ fn units_and_goals_that_do_not_fit_are_refused() {
 fn an_optimum_is_written_as_a_file() {
     let f = folder("optimize_slider");
     std::fs::write(f.join("slider.yaml"), SLIDER).expect("the file");
-    // Start 0.3 and l: the stroke is 2 r at the dead points; fit both ends of the piston: r + l = 0.21, l - r = 0.09.
+    // Start 0.3 and l: the stroke is 2 r at the dead points; fit both end positions of the piston: r + l = 0.21, l - r = 0.09.
     let o = json(&fourbar(
         &f,
         &[
@@ -271,7 +271,7 @@ fn an_optimum_is_written_as_a_file() {
     assert!(text.contains("title: Slider-crank") && text.contains("r: 60.0") && text.contains("start: 0,"), "{text}");
     let way = std::fs::read_to_string(f.join("way.csv")).expect("the history");
     assert!(way.starts_with("start,goal,violation,set.r,set.l\n0,"), "{way}");
-    // One number with a condition: the least rod whose piston stays beyond 80 mm is l = 0.08 + r.
+    // One parameter with a condition: the shortest rod with the piston beyond 80 mm is l = 0.08 + r.
     let o = json(&fourbar(
         &f,
         &[
@@ -293,7 +293,7 @@ fn an_optimum_is_written_as_a_file() {
     assert_eq!(o["method"], "cma");
     assert!((of(&o["set"]["l"]) - 0.13).abs() < 1e-5 && of(&o["violation"]) < 1e-6, "{o:#}");
     assert_eq!(of(&o["exit_code"]), 0.0, "a condition that is active at the best values is met: {o:#}");
-    // A value of the file outside the bounds: the report on the file uses its own value, 50 mm.
+    // A value in the file outside the bounds: the report on the file uses the original value, 50 mm.
     let words = ["optimize", "slider.yaml", "--set", "start=0", "--vary", "r=60..80mm", "--minimize", "max(P.x)", "--evaluations", "40"];
     let o = json(&fourbar(&f, &[&words[..], &["--json"]].concat()));
     assert!((of(&o["goal_before"]) - 0.2).abs() < 1e-9 && (of(&o["goal"]) - 0.21).abs() < 1e-6, "{o:#}");
@@ -321,7 +321,7 @@ fn an_optimum_is_written_as_a_file() {
 #[test]
 fn a_four_bar_is_recovered_from_its_coupler_curve() {
     let f = folder("optimize_path");
-    // Points of the curve of another four-bar, as it is run.
+    // Points on the coupler curve of another four-bar, from a run.
     let truth = [("crank_length", 0.07), ("coupler_length", 0.19), ("rocker_length", 0.17)];
     let set: Vec<String> = truth.iter().map(|(n, x)| format!("{n}={x}")).collect();
     let mut words = vec!["run", "fourbar", "--out", "truth", "--columns", "P", "--output-step", "0.125"];
@@ -345,8 +345,8 @@ fn a_four_bar_is_recovered_from_its_coupler_curve() {
     }
 }
 
-/// The nine points of Wampler, Morgan and Sommese (1992), the most that a four-bar can pass: one of the linkages that polynomial methods find,
-/// which is the only crank-rocker that passes them in order on one branch.
+/// The nine points of Wampler, Morgan and Sommese (1992), the largest number that a four-bar can pass: one of the linkages found by
+/// polynomial methods, the only crank-rocker that passes them in order on one branch.
 #[test]
 fn nine_points_are_passed_to_rounding() {
     let f = folder("synthesize_nine");
@@ -367,7 +367,7 @@ fn nine_points_are_passed_to_rounding() {
 fn linkages_are_synthesised_and_run() {
     let f = folder("synthesize");
     let o = json(&fourbar(&f, &["synthesize", "--function", "40deg,70deg; 45deg,76deg; 50deg,83deg", "--json"]));
-    // Solved with 30 digits.
+    // Solution with 30 digits.
     for (name, x) in [("crank", 1.2247697343871524), ("coupler", 0.3394938561823698), ("rocker", 0.8088042962754692)] {
         assert!((of(&o["linkage"][name]) - x).abs() < 1e-9, "{o:#}");
     }
@@ -393,7 +393,7 @@ fn linkages_are_synthesised_and_run() {
     ));
     let errors: Vec<f64> = o["found"].as_array().into_iter().flatten().map(|l| of(&l["error"])).collect();
     assert!(errors.iter().any(|e| (e - 7.415751e-7).abs() < 1e-11), "{errors:?}");
-    // The file moves as the synthesis says: its coupler point is at the first point at the start.
+    // The file has the motion of the synthesis: its coupler point is at the first point at the start.
     assert_eq!(fourbar(&f, &["run", "five.yaml", "--out", "five", "--columns", "P"]).status.code(), Some(0));
     let csv = std::fs::read_to_string(f.join("five/trajectory.csv")).expect("rows");
     let first: Vec<f64> = csv.lines().nth(1).unwrap_or_default().split(',').filter_map(|c| c.parse().ok()).collect();
@@ -419,13 +419,13 @@ fn one_condition_that_is_active_is_met() {
     let o = json(&fourbar(&f, &[&words[..], &["--json"]].concat()));
     assert_eq!(of(&o["exit_code"]), 0.0, "{o:#}");
     assert!((of(&o["goal"]) - 0.21).abs() < 1e-6, "{o:#}");
-    // One that cannot be met still is none.
+    // An infeasible condition is still reported as violated.
     let words = ["optimize", "fourbar", "--vary", "crank_length=50..90mm", "--maximize", "max(P.y)", "--keep", "max(P.y) < 0.01"];
     let output = fourbar(&f, &words);
     assert!(whole(&output).contains("S440"), "{}", whole(&output));
 }
 
-/// Linkages of drawn lengths, most of which do not turn all the way round: the file that is written runs through the pairs in their order.
+/// Linkages of random lengths, most of which cannot rotate fully: the written file passes the pairs in their order.
 #[test]
 fn written_linkages_pass_what_they_were_made_for() {
     use fourbar_design::synthesis::{Complex, FourBar};
@@ -445,7 +445,7 @@ fn written_linkages_pass_what_they_were_made_for() {
             let (c, r) = (p.B - p.A, p.B - pins[1]);
             Some((c.cross(r) / (c.abs() * r.abs())).abs())
         });
-        // Away from dead points and with steps that can be seen.
+        // Only linkages away from dead points and with distinguishable steps.
         if !least.try_fold(1.0_f64, |m, x| Some(m.min(x?))).is_some_and(|x| x > 0.2) || a.abs().min(b.abs()).min((a + b).abs()) < 0.05 {
             continue;
         }
@@ -465,7 +465,7 @@ fn written_linkages_pass_what_they_were_made_for() {
         for [crank, rocker] in &pairs {
             let wrap = |x: f64| x.sin().atan2(x.cos());
             let [dc, dr] = [crank - pairs[0][0], rocker - pairs[0][1]];
-            // The first row from here on after which the crank is past the angle.
+            // The first row from here on with the crank past the angle.
             row = (row..rows.len() - 1)
                 .find(|&k| {
                     let [p, q] = [k, k + 1].map(|k| wrap(rows[k][1] - dc));

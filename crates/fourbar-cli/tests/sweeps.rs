@@ -1,4 +1,4 @@
-//! `sweep`: plans, rows and files; the same bytes whatever the threads, after a kill, and from shards.
+//! `sweep`: plans, rows and files; the same bytes for any number of threads, after a killed process, and from shards.
 
 use crate::common;
 
@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-/// A slider-crank drawn as functions of its lengths. The stroke is twice the crank; the piston is at r cos a + sqrt(l^2 - r^2 sin^2 a).
+/// A slider-crank with lengths as parameters. The stroke is twice the crank; the piston is at r cos a + sqrt(l^2 - r^2 sin^2 a).
 pub const SLIDER: &str = "fourbar: 1
 title: Slider-crank
 parameters: {r: 50 mm, l: 150 mm, start: 0.3, turn: 2*pi, pin: r*sin(start), head: r*cos(start) + sqrt(l^2 - pin^2)}
@@ -45,7 +45,7 @@ fn a_sweep_is_plotted_over_its_first_parameter() {
     let f = folder("sweep_plot");
     std::fs::write(f.join("slider.yaml"), SLIDER).expect("the file");
     ok(&f, &["sweep", "slider.yaml", "--vary", "r=40..60mm:5", "--out", "cranks"]);
-    // By its folder and by its rows; names with their units, text columns left out.
+    // Results by folder and by file of rows; names with their units, without text columns.
     for source in ["cranks", "cranks/cases.csv"] {
         let text = ok(&f, &["plot", source, "stroke"]);
         assert!(text.contains("stroke [m]") && text.contains("set.r [m]"), "{text}");
@@ -73,12 +73,12 @@ fn the_piston_is_where_the_formula_puts_it() {
         assert!((out - x).abs() < 1e-12, "{r} {l}: {out} {x}");
     }
     assert_eq!(rows[3]["set"]["r"].as_f64(), Some(45.0 * 1e-3));
-    // A case is the run with the same values, to the bit.
+    // A case equals the run with the same values bit for bit.
     let text = ok(&f, &["run", "slider.yaml", "--set", "r=45mm", "--set", "l=160mm", "--out", "one", "--columns", "P.x"]);
     let one = String::from_utf8(bytes(&f.join("one/trajectory.csv"))).expect("text");
     let last: f64 = one.lines().last().and_then(|l| l.split(',').nth(1)).and_then(|x| x.parse().ok()).unwrap_or_else(|| panic!("{text}"));
     assert_eq!(rows[3]["measures"]["out"].as_f64().map(f64::to_bits), Some(last.to_bits()));
-    // Measures may use parameters, as they are in each case.
+    // Measures may use parameters, with their values in each case.
     let o = json(&fourbar(&f, &["sweep", "slider.yaml", "--vary", "r=40..60mm:5", "--measure", "left=last(P.x) - head", "--json"]));
     let left: Vec<f64> = o["rows"].as_array().into_iter().flatten().filter_map(|r| r["measures"]["left"].as_f64()).collect();
     assert!(left.len() == 5 && left.iter().all(|x| x.abs() < 1e-12), "{o:#}");
@@ -88,7 +88,7 @@ fn the_piston_is_where_the_formula_puts_it() {
 fn cases_that_cannot_be_assembled_are_rows() {
     let f = folder("sweep_failures");
     std::fs::write(f.join("slider.yaml"), SLIDER).expect("the file");
-    // A rod shorter than the crank stops on its way; one shorter than the height of the pin makes no mechanism.
+    // A rod shorter than the crank stops during the run; one shorter than the height of the pin cannot be assembled.
     let o = json(&fourbar(&f, &["sweep", "slider.yaml", "--vary", "l=10,40,150mm", "--out", "d", "--json"]));
     assert_eq!((o["exit_code"].as_u64(), o["status"]["ok"].as_u64()), (Some(0), Some(1)), "{o:#}");
     assert_eq!(o["diagnostics"][0]["code"], "W443");
@@ -100,12 +100,12 @@ fn cases_that_cannot_be_assembled_are_rows() {
     let schema: serde_json::Value = serde_json::from_slice(&bytes(&f.join("d/schema.json"))).expect("JSON");
     let unit = |name: &str| schema["columns"].as_array().into_iter().flatten().find(|c| c["name"] == name).map(|c| c["unit"].clone());
     assert_eq!((unit("set.l"), unit("out")), (Some("m".into()), Some("m".into())), "{schema:#}");
-    // Where all fail, the sweep fails.
+    // If all cases fail, the sweep fails.
     let o = json(&fourbar(&f, &["sweep", "slider.yaml", "--vary", "l=10,11mm", "--json"]));
     assert_eq!((o["exit_code"].as_u64(), o["diagnostics"][0]["code"].as_str()), (Some(1), Some("S440")), "{o:#}");
 }
 
-/// A drawn plan: words of the command line.
+/// A random plan as words of the command line.
 fn drawn(draw: &fourbar_design::sweep::Draw, case: u64) -> Vec<String> {
     let pick = |k: u64, n: u64| draw.bits(case, k) % n;
     let mut words = Vec::new();
@@ -145,7 +145,7 @@ fn the_same_bytes_whatever_the_threads_and_from_shards() {
         println!("{plan:?}");
         let run = |out: &str, more: &[&str]| {
             let output = fourbar(&f, &[&["sweep", "slider.yaml", "--out", out][..], &plan, more].concat());
-            // A plan whose cases all fail is one too.
+            // A plan whose cases all fail is valid.
             assert!(matches!(output.status.code(), Some(0 | 1)), "{}", whole(&output));
         };
         let name = |k: &str| format!("{k}{case}");
@@ -167,7 +167,7 @@ fn the_same_bytes_whatever_the_threads_and_from_shards() {
 }
 
 #[cfg(unix)]
-/// Cases in batches: the rows of plain runs, the same bytes whatever the threads and from shards, and cases that no batch takes alone.
+/// Cases in batches: the rows of single runs, the same bytes for any number of threads and from shards, and unsuitable cases alone.
 #[test]
 fn cases_in_batches_are_those_of_plain_runs() {
     let f = folder("sweep_batch");
@@ -191,11 +191,11 @@ fn cases_in_batches_are_those_of_plain_runs() {
             assert!(near, "{m}: {a} instead of {b}");
         }
     }
-    // What could not be assembled ran alone, and is counted.
+    // Cases that could not be assembled ran alone, and are counted.
     let failed = rows.iter().filter(|r| r["status"] != "ok").count();
     assert!(failed >= count, "{failed}");
     assert_eq!(o["alone"]["cases"].as_u64(), Some(failed as u64), "{:#}", o["alone"]);
-    // The bytes do not depend on who computes what.
+    // The bytes do not depend on the distribution of the work.
     let base = [&["sweep", "slider.yaml", "--batch", "--trajectories", "P.x"][..], &plan].concat();
     ok(&f, &[&base[..], &["--out", "one", "--threads", "1"]].concat());
     ok(&f, &[&base[..], &["--out", "two", "--threads", "2"]].concat());
@@ -205,7 +205,7 @@ fn cases_in_batches_are_those_of_plain_runs() {
     ok(&f, &["sweep", "--merge", "shards"]);
     let whole = bytes(&f.join("one/cases.csv"));
     assert!(whole == bytes(&f.join("two/cases.csv")) && whole == bytes(&f.join("shards/cases.csv")));
-    // A mechanism that no batch takes runs as usual, and that is said.
+    // A mechanism unsuitable for batches runs as usual, with a message.
     let text = ok(&f, &["sweep", "bicycle", "--batch", "--vary", "v=4,5", "--measure", "z=last(frame.r.z)", "--t-end", "0.2"]);
     assert!(text.contains("2 of 2 cases ran individually, not in a batch; case 0: it has rolling elements (`road_r`)"), "{text}");
 }
@@ -213,7 +213,7 @@ fn cases_in_batches_are_those_of_plain_runs() {
 #[test]
 fn a_sweep_that_is_killed_is_continued_to_the_same_bytes() {
     let f = folder("sweep_killed");
-    // Runs long enough to be killed in between.
+    // Runs long enough to be killed midway.
     std::fs::write(f.join("slider.yaml"), SLIDER.replace("t_end: 1", "t_end: 4").replace("50 ms", "2 ms")).expect("the file");
     let plan = ["--vary", "r=30..70mm:60", "--measure", "out=last(P.x)", "--measure", "effort=max(abs(motor.effort))"];
     ok(&f, &[&["sweep", "slider.yaml", "--out", "whole", "--trajectories", "P.x"][..], &plan].concat());
@@ -244,11 +244,11 @@ fn a_sweep_that_is_killed_is_continued_to_the_same_bytes() {
         }
         let before = std::fs::read_to_string(&part).expect("rows stay").lines().count() - 1;
         assert!(before >= wanted, "{before}");
-        // Half a line at the end is what a crash may leave.
+        // A crash may leave an incomplete line at the end.
         let mut text = bytes(&part);
         text.extend_from_slice(b"59,0.0");
         std::fs::write(&part, text).expect("written");
-        // A sweep that is there is not begun again by mistake.
+        // An existing sweep is not restarted by mistake.
         let again = fourbar(&f, &[&["sweep", "slider.yaml", "--out", &out, "--trajectories", "P.x"][..], &plan].concat());
         assert!(whole(&again).contains("U432"), "{}", whole(&again));
         let o = json(&fourbar(&f, &["sweep", "slider.yaml", "--resume", &out, "--json"]));
@@ -260,7 +260,7 @@ fn a_sweep_that_is_killed_is_continued_to_the_same_bytes() {
             assert_eq!(bytes(&f.join(&out).join(&name)), bytes(&f.join("whole").join(&name)));
         }
     }
-    // The plan holds the settings of the runs: others on the command line would be without effect.
+    // The plan contains the settings of the runs: others on the command line would have no effect.
     for other in [["--t-end", "0.5"], ["--tol", "1e-6"], ["--output-step", "1ms"], ["--formulation", "ra"], ["--mode", "2"]] {
         let output = fourbar(&f, &[&["sweep", "slider.yaml", "--resume", "whole"][..], &other].concat());
         assert!(output.status.code() == Some(2) && whole(&output).contains("cannot be used with"), "{}", whole(&output));
@@ -278,7 +278,7 @@ fn tables_are_written_as_parquet_where_it_is_built_in() {
     let words = ["sweep", "slider.yaml", "--out", "s", "--trajectories", "P.x", "--format", "parquet"];
     let run = ["run", "slider.yaml", "--out", "r", "--format", "parquet", "--columns", "P.x,motor.*"];
     if parquet::available().is_err() {
-        // Nothing is computed or written before it is refused.
+        // Rejected before anything is computed or written.
         for words in [&words[..], &run] {
             let output = fourbar(&f, words);
             assert!(output.status.code() == Some(2) && whole(&output).contains("U440"), "{}", whole(&output));
@@ -297,7 +297,7 @@ fn tables_are_written_as_parquet_where_it_is_built_in() {
     assert_eq!(told["columns"][1]["unit"], "m");
     let (columns, told) = parquet::read(bytes(&f.join("s/trajectories/case=7/trajectory.parquet"))).expect("read");
     assert!(columns.iter().any(|c| c.name == "P.x") && told["case"] == 7 && told["columns"][0]["unit"] == "s");
-    // Continued, merged and seen as before.
+    // Continuing, merging and viewing work as before.
     ok(&f, &["sweep", "slider.yaml", "--resume", "s"]);
     ok(&f, &["view", "s/cases.parquet", "--no-open", "--output", "page.html"]);
     ok(&f, &run);
@@ -305,12 +305,12 @@ fn tables_are_written_as_parquet_where_it_is_built_in() {
     let unit = |name: &str| told["columns"].as_array().and_then(|l| l.iter().find(|c| c["name"] == name)).map(|c| c["unit"].clone());
     assert_eq!(unit("motor.effort"), Some("N*m".into()), "{told}");
     assert!(columns.iter().all(|c| matches!(&c.cells, Cells::Numbers(x) if x.len() == 21)), "{columns:?}");
-    // A later run without it leaves no table that says something else.
+    // A later run without this option removes the outdated table.
     ok(&f, &["run", "slider.yaml", "--out", "r"]);
     assert!(!f.join("r/trajectory.parquet").exists());
 }
 
-/// A measure that has no value in a case leaves the others of its row as they are.
+/// A measure without a value in a case does not affect the others of its row.
 #[test]
 fn one_measure_without_a_value_leaves_the_others() {
     let f = folder("sweep_partly");
@@ -362,7 +362,7 @@ fn a_sweep_has_a_page() {
     ok(&f, &["view", "d", "--no-open"]);
     let page = String::from_utf8(bytes(&f.join("d/page.html"))).expect("text");
     assert!(page.contains("id=\"fourbar-data\"") && page.contains("script-src 'sha256-") && !page.contains("unsafe-inline"));
-    // The live page in which a case moves is text here; its own tests look at it. It names the language of its drawings by an address.
+    // The live page in which a case moves is stored as text here, and has separate tests. It contains the address of an SVG namespace.
     let (head, rest) = page.split_once("id=\"fourbar-live\">").expect("a block");
     let (live, tail) = rest.split_once("</script>").expect("its end");
     assert!(live.len() > 500_000 && head.contains("script-src 'sha256-") && head.contains("'wasm-unsafe-eval'"));
@@ -373,13 +373,13 @@ fn a_sweep_has_a_page() {
     assert_eq!(bytes(&f.join("other.html")), page.into_bytes());
 }
 
-/// Measures of runs that switch, against closed forms.
+/// Measures of runs with events, compared with closed forms.
 #[test]
 fn measures_around_events_are_those_of_closed_forms() {
     let f = folder("sweep_events");
     let head = "fourbar: 1\ngravity: [0, 0, -9.81]\n";
     let body = "bodies: {b: {mass: 1, inertia: [0.01, 0.01, 0.01]}}\n";
-    // A block that slides to rest: t = v0/(mu g).
+    // A block that slides until it rests: t = v0/(mu g).
     let text = format!(
         "{head}parameters: {{mu: 0.2, v0: 2 m/s}}\n{body}joints: {{x: {{type: prismatic, bodies: [ground, b], at: [0, 0, 0], axis: [1, 0, 0]}}}}\n\
          forces: {{f: {{type: friction, joint: x, coulomb: mu, stick: true}}}}\nstart: {{x.speed: v0}}\n\
@@ -395,7 +395,7 @@ fn measures_around_events_are_those_of_closed_forms() {
         let got = row["measures"]["ts"].as_f64().unwrap_or_else(|| panic!("{row:#}"));
         assert!((got - exact).abs() < 1e-5, "{got} instead of {exact}");
     }
-    // A ball that falls for sqrt(2 h/g) and rebounds with half its speed; its height also as an output in millimetres.
+    // A ball that falls for sqrt(2 h/g) and rebounds with half its speed; its height is also an output in millimetres.
     let text = format!(
         "{head}parameters: {{h: 1 m}}\n{body}joints: {{z: {{type: prismatic, bodies: [ground, b], at: [0, 0, 0], axis: [0, 0, 1], \
          limits: {{min: -h, restitution: 0.5}}}}}}\noutputs: {{s: {{value: z.distance, unit: mm}}}}\n\
@@ -435,7 +435,7 @@ fn counts_of_spread_cases_and_shards_that_fail_are_told() {
     assert!(text.contains("the number of values given for `r` is ignored"), "{text}");
     let text = ok(&f, &["sweep", "slider.yaml", "--vary", "r=40..60mm", "--sobol", "5"]);
     assert!(!text.contains("is ignored"), "{text}");
-    // The first shard has the case that closes, the second one none: both are done, and together they are a sweep.
+    // The first shard has the case that can be assembled, the second none: both are complete, and together they form a sweep.
     for shard in ["1/2", "2/2"] {
         let text = ok(&f, &["sweep", "slider.yaml", "--vary", "l=150,1mm", "--out", "parts", "--shard", shard]);
         assert_eq!(text.contains("W443"), shard == "2/2", "{text}");

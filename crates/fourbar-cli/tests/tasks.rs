@@ -1,4 +1,4 @@
-//! `inverse`, `report` and `sensitivities`: what they print, write and refuse.
+//! `inverse`, `report` and `sensitivities`: output, files and errors.
 
 use crate::common;
 
@@ -17,11 +17,11 @@ fn text(bytes: &[u8]) -> String {
 fn motors_of_the_five_bar_robot() {
     let f = folder("inverse");
     let o = json(&fourbar(&f, &["inverse", "five_bar_robot", "--out", "out", "--json"]));
-    // The peaks of reference case of the project.
+    // The peaks of the project's reference case.
     let peaks: Vec<f64> = o["motors"].as_array().into_iter().flatten().map(|m| number(&m["sizing"]["peak"])).collect();
     assert!((peaks[0] - 12.736744366619408).abs() < 1e-6 && (peaks[1] - 10.970302722229226).abs() < 1e-6, "{peaks:?}");
     assert!(number(&o["error"]) < 1e-9);
-    // The result is one like others: columns to plot, a page to view, a report.
+    // The result is a usual one: columns to plot, a page to view, a report.
     let csv = std::fs::read_to_string(f.join("out/trajectory.csv")).expect("rows");
     let head = csv.lines().next().expect("a head");
     for column in ["left.angle", "left.speed", "left.effort", "left.power", "T.x", "elbow_l.force.x"] {
@@ -163,14 +163,14 @@ fn drives_and_columns_in_a_linear_model() {
     assert_eq!((l["states"].as_array().map(Vec::len), l["inputs"][0].as_str()), (Some(2), Some("motor''")), "{o:#}");
     let entry = |m: &str, i: usize, j: usize| number(&l[m][i][j]);
     assert_eq!((entry("A", 0, 1), entry("B", 1, 0)), (1.0, 1.0));
-    // The tip is one metre out, and the effort is the moment of inertia about the pin times the acceleration.
+    // The tip is at one metre, and the effort is the moment of inertia about the pin times the acceleration.
     assert!((entry("C", 0, 0) - 1.0).abs() < 1e-12 && (entry("C", 1, 0) - 1.0).abs() < 1e-12, "{l:#}");
     assert!((entry("D", 2, 0) - (0.1 + 2.0 * 0.25)).abs() < 1e-6, "{l:#}");
     let bytes = std::fs::read(f.join("l/linear.mat")).expect("a file");
     assert_eq!(&bytes[..12], [0, 0, 0, 0, 2, 0, 0, 0, 2, 0, 0, 0]);
 }
 
-/// A chain of hinged rods with enough parameters for the adjoint method; its derivatives are compared with those of fewer parameters by the forward method.
+/// A chain of hinged rods with enough parameters for the adjoint method; its derivatives are compared with those of the forward method.
 #[test]
 fn many_parameters_are_gone_back_for() {
     let f = folder("gone_back");
@@ -203,12 +203,12 @@ fn many_parameters_are_gone_back_for() {
         let gap = (number(&same["per_cent"]) - number(&p["per_cent"])).abs();
         assert!(gap < 1e-7 * largest, "{p} {same}");
     }
-    // Reactions do not follow from poses and velocities: the other way.
+    // Reactions do not depend on poses and velocities only: the forward method is used.
     let force = json(&fourbar(&f, &["sensitivities", "chain.yaml", "--of", "last(P1.force.z)", "--json"]));
     assert!(force["outputs"][0]["method"].as_str().is_some_and(|m| m.contains("along the same steps")));
 }
 
-/// `--check` compares everything that can be asked for.
+/// `--check` compares all kinds of quantities.
 #[test]
 fn a_check_compares_all_that_can_be_asked_for() {
     let f = folder("sensitivities_check");
@@ -235,7 +235,7 @@ study: {t_end: 0.5, output_step: 0.01}
     assert!(!text_of(&output).contains("W428"), "{}", text_of(&output));
 }
 
-/// A measure may name parameters, those that are computed from others among them, and read curves that depend on them.
+/// A measure may use parameters, including computed ones, and curves that depend on them.
 #[test]
 fn what_a_measure_owes_to_parameters_by_itself() {
     let f = folder("sensitivities_own");
@@ -256,7 +256,7 @@ study: {t_end: 0.5, output_step: 0.01}
     let o = json(&output);
     let (names, values) = (["l", "r", "bound"], [0.5, 0.45, 0.1]);
     let measures = ["m=at(tip.x, 0.2)/twice", "m=first(t, tip.z < -bound)", "m=max(distance(tip, ring))"];
-    // By runs with other values, with the measures read again for each.
+    // By runs with other values, evaluating the measures for each.
     let value = |measure: usize, k: usize, share: f64| {
         let vary: Vec<String> =
             (0..3).map(|i| format!("{}={}", names[i], if i == k { values[i] * (1.0 + share) } else { values[i] })).collect();

@@ -1,4 +1,4 @@
-//! Pages of the command: of mechanisms, of results, of several results, and what cannot be shown.
+//! Pages of the command: of mechanisms, of results, of several results, and errors.
 
 use crate::common;
 
@@ -15,7 +15,7 @@ fn data(page: &Path) -> Value {
     serde_json::from_str(&html[from..to]).expect("one object")
 }
 
-/// Number of times of a result: even ones are counted, others are written out in base64, eight bytes each.
+/// Number of times of a result: equidistant ones have a count, others are in base64 with eight bytes each.
 fn samples(data: &Value, result: usize) -> u64 {
     let times = &data["results"][result]["times"][0];
     let letters = || times["data"].as_str().map_or(0, |t| t.trim_end_matches('=').len() as u64);
@@ -46,14 +46,14 @@ fn results_are_shown_from_their_folders_with_their_parameters() {
     run(&["run", "swing.yaml", "--out", "a", "--set", "L=2", "--view"]);
     run(&["run", "swing.yaml", "--out", "b", "--set", "L=2", "--integrator", "bdf2"]);
     let alone = data(&f.join("a/page.html"));
-    // The mechanism may be gone: the result has a copy.
+    // The mechanism file may be missing: the result has a copy.
     std::fs::remove_file(f.join("swing.yaml")).expect("removed");
     run(&["view", "a", "--no-open", "-o", "again.html"]);
     let again = data(&f.join("again.html"));
     assert_eq!(again["model"]["bodies"][0]["com"], serde_json::json!([-1.0, 0.0, 0.0]));
     assert_eq!(again["model"], alone["model"]);
     assert_eq!(again["results"][0]["poses"], alone["results"][0]["poses"]);
-    // Settings cannot change what is computed already.
+    // Settings cannot change existing results.
     for settings in [&["--mode", "2"][..], &["--tol", "1e-4"], &["--set", "L=3"], &["--t-end", "0.1"]] {
         let output = fourbar(&f, &[&["view", "a", "--no-open", "-o", "other.html"], settings].concat());
         let said = String::from_utf8_lossy(&output.stderr);
@@ -101,7 +101,7 @@ fn meshes_follow_the_result_and_standard_input_has_none() {
     assert_eq!((out.status.code(), json(&out)["diagnostics"][0]["code"].as_str()), (Some(0), Some("W080")));
 }
 
-/// A live page carries its file and the engine, and its policy allows compiling that; other pages have neither.
+/// A live page contains its file and the engine, and its policy permits compiling it; other pages have neither.
 #[test]
 fn live_pages_carry_file_and_engine() {
     let f = folder("view-live");
@@ -132,7 +132,7 @@ fn live_pages_carry_file_and_engine() {
     assert!(block(&live) > 500_000 && block(&plain) == 0);
     assert!(live.contains("worker-src blob:; script-src 'wasm-unsafe-eval' 'sha256-") && !plain.contains("wasm-unsafe-eval"));
     assert!(!live.contains("<b>swing") && live.len() < 5_000_000);
-    // Results have no file to edit, and one page holds one mechanism.
+    // Results have no file to edit, and a live page holds one mechanism.
     run(&["run", "swing.yaml", "--out", "a"], 0);
     assert!(
         run(&["view", "a", "--live", "--no-open", "-o", "other.html"], 2).contains("error[U001]: a live page shows one mechanism file")

@@ -1,5 +1,5 @@
-//! The engine beside a unit: reads lines `TIME [INPUT=VALUE ...]`, advances a simulation of a shipped model or file to each time, and prints all
-//! columns there, to the bit. Inputs of a line are set before the step to its time. The tests in Python compare units with it.
+//! The engine for comparison with a unit: reads lines `TIME [INPUT=VALUE ...]`, advances a simulation of a shipped model or file to each
+//! time, and prints all columns exactly. Inputs of a line are set before the step to its time. Used by the Python tests.
 
 use fourbar::simulation::Simulation;
 use fourbar::study::Study;

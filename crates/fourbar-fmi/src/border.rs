@@ -1,7 +1,7 @@
 //! The functions of FMI 3.0, as the standard names them, around an [`Instance`].
 //!
-//! What crosses the border is checked here: null pointers and lengths that do not fit are errors, and a panic ends the instance with
-//! the status "fatal" instead of going through the importer's frames. What the unit does not offer answers with an error and says so.
+//! All arguments are checked here: null pointers and wrong lengths are errors, and a panic ends the instance with the status "fatal"
+//! instead of unwinding into the importer. Functions that the unit does not offer return an error with a message.
 #![allow(non_snake_case, reason = "the standard names the functions")]
 #![allow(clippy::not_unsafe_ptr_arg_deref, reason = "importers call these functions from C, where nothing is marked as unsafe")]
 #![allow(unsafe_code, reason = "the standard is an interface in C: pointers of the importer are read and written here and nowhere else")]
@@ -18,32 +18,32 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
 
-/// How a call ended: `fmi3Status` of the standard.
+/// Result of a call: `fmi3Status` of the standard.
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
-    /// As asked.
+    /// Successful.
     Ok = 0,
-    /// As asked, with something to be known.
+    /// Successful, with a warning.
     Warning = 1,
-    /// Without effect.
+    /// No effect.
     Discard = 2,
     /// The instance must be reset or ended.
     Error = 3,
-    /// The instance is of no use any more.
+    /// The instance can no longer be used.
     Fatal = 4,
 }
 
 /// `fmi3LogMessageCallback`: environment, status, category, message.
 pub type LogMessage = Option<unsafe extern "C" fn(*mut c_void, Status, *const c_char, *const c_char)>;
 
-/// What a pointer of the importer means.
+/// The object behind a pointer of the importer.
 pub struct Component {
     instance: Instance,
     log: LogMessage,
     environment: *mut c_void,
     logging: bool,
-    /// Categories that are wanted; all where it is empty.
+    /// Categories to be reported; all if empty.
     categories: Vec<String>,
     events: bool,
     broken: bool,
@@ -52,10 +52,10 @@ pub struct Component {
 impl Component {
     fn send(&self, status: Status, category: &str, text: &str) {
         let Some(log) = self.log else { return };
-        // Inner zeros would end the text early.
+        // Zeros inside the text would end it early.
         let c = |s: &str| CString::new(s.replace('\0', " ")).unwrap_or_default();
         let (category, text) = (c(category), c(text));
-        // SAFETY: the importer gave the function for these arguments; both texts live until it returns.
+        // SAFETY: the importer provided the function for these arguments; both texts live until it returns.
         unsafe { log(self.environment, status, category.as_ptr(), text.as_ptr()) };
     }
 
@@ -71,7 +71,7 @@ impl Component {
                 Level::Discard => (Status::Discard, "logStatusDiscard"),
                 Level::Error => (Status::Error, "logStatusError"),
             };
-            // Errors are always reported: without them nobody knows why a simulation ended.
+            // Errors are always reported, as they give the reason for the end of a simulation.
             if m.level == Level::Error || m.level == Level::Discard || self.wanted(category) {
                 self.send(status, category, &m.text);
             }
@@ -104,9 +104,9 @@ impl Component {
     }
 }
 
-/// Calls into an instance.
+/// Calls a function with the instance.
 fn with(component: *mut Component, f: impl FnOnce(&mut Component) -> Result<(), Refused>) -> Status {
-    // SAFETY: the importer hands back what `fmi3InstantiateCoSimulation` gave, from one thread at a time.
+    // SAFETY: the importer passes the pointer from `fmi3InstantiateCoSimulation`, from one thread at a time.
     match unsafe { component.as_mut() } {
         Some(c) => c.run(f),
         None => Status::Error,
@@ -117,7 +117,7 @@ fn bad(what: &str) -> Refused {
     Refused::Error(Diagnostic::new("U508", format!("a call of the importer is not possible: {what}")))
 }
 
-/// The elements behind a pointer of the importer.
+/// The elements of an array of the importer.
 fn list<'a, T>(first: *const T, n: usize) -> Result<&'a [T], Refused> {
     match (first.is_null(), n) {
         (_, 0) => Ok(&[]),
@@ -127,26 +127,26 @@ fn list<'a, T>(first: *const T, n: usize) -> Result<&'a [T], Refused> {
     }
 }
 
-/// The same to be written.
+/// The same for writing.
 fn list_mut<'a, T>(first: *mut T, n: usize) -> Result<&'a mut [T], Refused> {
     match (first.is_null(), n) {
         (_, 0) => Ok(&mut []),
         (true, _) => Err(bad("a list is missing")),
-        // SAFETY: the importer guarantees that this number of elements may be written there and that nobody else uses them.
+        // SAFETY: the importer guarantees that this number of elements may be written there without other access.
         _ => Ok(unsafe { std::slice::from_raw_parts_mut(first, n) }),
     }
 }
 
-/// Writes an answer where the importer wants it; a null pointer wants none.
+/// Writes a result to a location of the importer; a null pointer means that it is not requested.
 fn put<T>(to: *mut T, value: T) {
     if !to.is_null() {
-        // SAFETY: the importer gave a place for one value.
+        // SAFETY: the importer provided a location for one value.
         unsafe { to.write(value) };
     }
 }
 
 fn text(from: *const c_char) -> Option<String> {
-    // SAFETY: the importer gave a text that ends with zero.
+    // SAFETY: the importer provided a zero-terminated text.
     (!from.is_null()).then(|| unsafe { CStr::from_ptr(from) }.to_string_lossy().into_owned())
 }
 
@@ -156,7 +156,7 @@ pub extern "C" fn fmi3GetVersion() -> *const c_char {
     c"3.0".as_ptr()
 }
 
-/// Makes an instance; a null pointer where that fails, after the reason was logged.
+/// Creates an instance; a null pointer on failure, after the reason was logged.
 #[unsafe(no_mangle)]
 pub extern "C" fn fmi3InstantiateCoSimulation(
     _name: *const c_char,
@@ -175,7 +175,7 @@ pub extern "C" fn fmi3InstantiateCoSimulation(
     let made = catch_unwind(AssertUnwindSafe(|| {
         let missing = |what: &str| Diagnostic::new("U508", format!("a call of the importer is not possible: {what} is missing"));
         let resources = text(resources).ok_or_else(|| missing("the path of the resources"))?;
-        // Some importers hand over the address of a file.
+        // Some importers pass a file URI.
         let path = resources.strip_prefix("file://").unwrap_or(&resources);
         let unit = Unit::open(Path::new(path))?;
         if text(token).ok_or_else(|| missing("the instantiation token"))? != unit.source.token {
@@ -186,7 +186,7 @@ pub extern "C" fn fmi3InstantiateCoSimulation(
     }));
     let failed = |why: &str| {
         if let (Some(log), Ok(why)) = (log, CString::new(why.replace('\0', " "))) {
-            // SAFETY: the importer gave the function for these arguments; both texts live until it returns.
+            // SAFETY: the importer provided the function for these arguments; both texts live until it returns.
             unsafe { log(environment, Status::Error, c"logStatusError".as_ptr(), why.as_ptr()) };
         }
         std::ptr::null_mut()
@@ -201,11 +201,11 @@ pub extern "C" fn fmi3InstantiateCoSimulation(
     }
 }
 
-/// Ends an instance.
+/// Frees an instance.
 #[unsafe(no_mangle)]
 pub extern "C" fn fmi3FreeInstance(component: *mut Component) {
     if !component.is_null() {
-        // SAFETY: it comes from `fmi3InstantiateCoSimulation`, and the importer does not use it any more.
+        // SAFETY: it comes from `fmi3InstantiateCoSimulation`, and the importer no longer uses it.
         let owned = unsafe { Box::from_raw(component) };
         // A panic must not leave the library.
         let _ = catch_unwind(AssertUnwindSafe(|| drop(owned)));
@@ -225,7 +225,7 @@ pub extern "C" fn fmi3SetDebugLogging(component: *mut Component, on: bool, n: us
     })
 }
 
-/// Begins to set the start.
+/// Enters the mode for setting start values.
 #[unsafe(no_mangle)]
 pub extern "C" fn fmi3EnterInitializationMode(
     component: *mut Component,
@@ -244,13 +244,13 @@ pub extern "C" fn fmi3ExitInitializationMode(component: *mut Component) -> Statu
     with(component, |c| c.instance.exit_initialization(c.events))
 }
 
-/// Between steps, after something happened.
+/// Enters event mode, between steps after an event.
 #[unsafe(no_mangle)]
 pub extern "C" fn fmi3EnterEventMode(component: *mut Component) -> Status {
     with(component, |c| c.instance.enter_event_mode())
 }
 
-/// Settles events; those of the mechanism are settled already.
+/// Updates discrete states; events of the mechanism have already been handled.
 #[unsafe(no_mangle)]
 pub extern "C" fn fmi3UpdateDiscreteStates(
     component: *mut Component,
@@ -273,7 +273,7 @@ pub extern "C" fn fmi3UpdateDiscreteStates(
     })
 }
 
-/// Goes on to step.
+/// Returns to step mode.
 #[unsafe(no_mangle)]
 pub extern "C" fn fmi3EnterStepMode(component: *mut Component) -> Status {
     with(component, |c| c.instance.enter_step_mode())
@@ -285,7 +285,7 @@ pub extern "C" fn fmi3Terminate(component: *mut Component) -> Status {
     with(component, |c| c.instance.terminate())
 }
 
-/// As it was when it was made.
+/// Resets the instance to its initial state.
 #[unsafe(no_mangle)]
 pub extern "C" fn fmi3Reset(component: *mut Component) -> Status {
     with(component, |c| {
@@ -294,7 +294,7 @@ pub extern "C" fn fmi3Reset(component: *mut Component) -> Status {
     })
 }
 
-/// Moves on to the next communication point.
+/// Advances to the next communication point.
 #[unsafe(no_mangle)]
 pub extern "C" fn fmi3DoStep(
     component: *mut Component,
@@ -334,7 +334,7 @@ pub extern "C" fn fmi3GetFloat64(component: *mut Component, references: *const u
     })
 }
 
-/// Sets variables; up to the first that cannot have its value.
+/// Sets variables, up to the first one with an invalid value.
 #[unsafe(no_mangle)]
 pub extern "C" fn fmi3SetFloat64(
     component: *mut Component,
@@ -352,7 +352,7 @@ pub extern "C" fn fmi3SetFloat64(
     })
 }
 
-/// Keeps the state, in the place of an older one if there is one.
+/// Saves the state, replacing an older one if there is one.
 #[unsafe(no_mangle)]
 pub extern "C" fn fmi3GetFMUState(component: *mut Component, state: *mut *mut Saved) -> Status {
     with(component, |c| {
@@ -360,7 +360,7 @@ pub extern "C" fn fmi3GetFMUState(component: *mut Component, state: *mut *mut Sa
             return Err(bad("the pointer to the state is missing"));
         }
         let saved = c.instance.save();
-        // SAFETY: the importer gave a place for a pointer, which is null or one of those given out here.
+        // SAFETY: the importer provided the location of a pointer, which is null or was returned by this library.
         unsafe {
             match (*state).as_mut() {
                 Some(old) => *old = saved,
@@ -371,13 +371,13 @@ pub extern "C" fn fmi3GetFMUState(component: *mut Component, state: *mut *mut Sa
     })
 }
 
-/// A state that the importer hands back.
+/// A state passed by the importer.
 fn kept<'a>(state: *const Saved) -> Result<&'a Saved, Refused> {
-    // SAFETY: it was given out here and is not freed yet.
+    // SAFETY: it was returned by this library and is not freed yet.
     unsafe { state.as_ref() }.ok_or_else(|| bad("there is no state"))
 }
 
-/// Returns to a state.
+/// Restores a state.
 #[unsafe(no_mangle)]
 pub extern "C" fn fmi3SetFMUState(component: *mut Component, state: *const Saved) -> Status {
     with(component, |c| c.instance.restore(kept(state)?))
@@ -387,7 +387,7 @@ pub extern "C" fn fmi3SetFMUState(component: *mut Component, state: *const Saved
 #[unsafe(no_mangle)]
 pub extern "C" fn fmi3FreeFMUState(component: *mut Component, state: *mut *mut Saved) -> Status {
     with(component, |_| {
-        // SAFETY: the importer gave the place of a pointer, which is null or one of those given out here.
+        // SAFETY: the importer provided the location of a pointer, which is null or was returned by this library.
         unsafe {
             if let Some(p) = state.as_mut()
                 && !p.is_null()
@@ -400,7 +400,7 @@ pub extern "C" fn fmi3FreeFMUState(component: *mut Component, state: *mut *mut S
     })
 }
 
-/// Bytes that a state takes.
+/// Size of a serialised state in bytes.
 #[unsafe(no_mangle)]
 pub extern "C" fn fmi3SerializedFMUStateSize(component: *mut Component, state: *const Saved, size: *mut usize) -> Status {
     with(component, |_| {
@@ -421,7 +421,7 @@ pub extern "C" fn fmi3SerializeFMUState(component: *mut Component, state: *const
     })
 }
 
-/// Makes a state from bytes.
+/// Creates a state from bytes.
 #[unsafe(no_mangle)]
 pub extern "C" fn fmi3DeserializeFMUState(component: *mut Component, bytes: *const u8, size: usize, state: *mut *mut Saved) -> Status {
     with(component, |_| {

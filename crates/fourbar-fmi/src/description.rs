@@ -14,7 +14,7 @@ pub(crate) const CATEGORIES: [(&str, &str); 4] = [
     ("logStatusError", "Errors, after which the instance must be reset"),
 ];
 
-/// The text between quotes.
+/// A text escaped for an attribute.
 fn quoted(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -40,7 +40,7 @@ fn radians(unit: &str) -> i32 {
         if name == "rad" {
             power += if below { -n } else { n };
         }
-        // All that follows a stroke up to the next sign is below it.
+        // All units after a slash up to the next operator are in the denominator.
         below = part.ends_with('/');
     }
     power
@@ -128,7 +128,7 @@ pub fn description(unit: &Unit) -> String {
     out += "  </ModelVariables>\n  <ModelStructure>\n";
     let outputs: Vec<usize> =
         unit.variables.iter().enumerate().filter(|(_, v)| matches!(v.causality, Causality::Output(_))).map(|(k, _)| k).collect();
-    // Between steps nothing depends on an input at once: what is set holds for the next step.
+    // Between steps no output depends directly on an input: changed inputs apply to the next step.
     for k in &outputs {
         let _ = writeln!(out, "    <Output valueReference=\"{k}\" dependencies=\"\"/>");
     }

@@ -7,19 +7,19 @@ use fourbar::simulation::Simulation;
 use fourbar::trajectory::{Recorder, WantedColumns};
 use std::sync::Arc;
 
-/// How far a communication point may be from the present, of the time that has passed: rounding of whoever adds up steps.
+/// Tolerance of a communication point, relative to the time: rounding errors of importers that add up steps.
 const ROUNDING: f64 = 1e-9;
 
-/// Where an instance is in its life; names of the standard in brackets.
+/// Phase of an instance; names of the standard in brackets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub(crate) enum Phase {
-    /// Made, not begun (Instantiated).
+    /// Created, not yet initialised (Instantiated).
     Made,
-    /// Its start is being set (Initialization Mode).
+    /// Start values are being set (Initialization Mode).
     Starting,
-    /// Moving from point to point (Step Mode).
+    /// Advancing between communication points (Step Mode).
     Stepping,
-    /// Between two steps, after something happened (Event Mode).
+    /// Between two steps, after an event (Event Mode).
     Event,
     /// Ended (Terminated).
     Ended,
@@ -37,39 +37,39 @@ impl Phase {
     }
 }
 
-/// How serious a message is, in the words of the standard.
+/// Severity of a message, in terms of the standard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Level {
-    /// For whoever looks on.
+    /// An event, for information.
     Event,
-    /// Something worth knowing.
+    /// A warning.
     Warning,
     /// The call had no effect.
     Discard,
-    /// The instance is of no use any more, but for `reset`.
+    /// The instance can only be reset or freed.
     Error,
 }
 
-/// A message to report.
+/// A message for the importer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Message {
-    /// How serious it is.
+    /// Severity.
     pub level: Level,
-    /// What it is.
+    /// Text.
     pub text: String,
 }
 
-/// Why a call was not carried out.
+/// Reason why a call failed.
 #[derive(Clone, Debug)]
 pub enum Refused {
-    /// It had no effect; the instance is as it was.
+    /// No effect; the instance is unchanged.
     Discard(Diagnostic),
-    /// The instance has to be reset or ended.
+    /// The instance must be reset or freed.
     Error(Diagnostic),
 }
 
 impl Refused {
-    /// What is wrong.
+    /// The diagnostic.
     pub fn diagnostic(&self) -> &Diagnostic {
         match self {
             Self::Discard(d) | Self::Error(d) => d,
@@ -83,14 +83,14 @@ impl From<Diagnostic> for Refused {
     }
 }
 
-/// How a step ended.
+/// Result of a step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Stepped {
-    /// Events happened on the way.
+    /// Events happened during the step.
     pub events: bool,
     /// An event has ended the motion.
     pub terminate: bool,
-    /// Where the instance is now, in the time of whoever simulates it.
+    /// Current time of the instance, in the time of the importer.
     pub t: f64,
 }
 
@@ -98,11 +98,11 @@ pub struct Stepped {
 pub(crate) struct Held {
     pub simulation: Simulation,
     pub recorder: Recorder,
-    /// All columns at present.
+    /// Current values of all columns.
     pub row: Vec<f64>,
-    /// Values of the inputs when it was made.
+    /// Values of the inputs at its creation.
     pub first: Vec<f64>,
-    /// Events that have been reported.
+    /// Number of events that have been reported.
     pub told: usize,
 }
 
@@ -113,16 +113,16 @@ impl Held {
     }
 }
 
-/// What an importer holds: a mechanism that is set, moved on and read by value reference.
+/// An instance for an importer: a mechanism that is set, advanced and read by value reference.
 pub struct Instance {
     pub(crate) unit: Arc<Unit>,
     pub(crate) phase: Phase,
-    /// The importer's time at which that of the mechanism is zero.
+    /// The importer's time at time zero of the mechanism.
     pub(crate) start: f64,
     pub(crate) tolerance: Option<f64>,
-    /// Parameters in SI, as they were set.
+    /// Parameters in SI, as set.
     pub(crate) parameters: Vec<f64>,
-    /// As above, with those that follow others, once the mechanism is made.
+    /// The same including dependent parameters, once the mechanism is built.
     pub(crate) following: Vec<f64>,
     pub(crate) inputs: Vec<f64>,
     pub(crate) held: Option<Held>,
@@ -130,7 +130,7 @@ pub struct Instance {
 }
 
 impl Instance {
-    /// An instance at the values its unit starts with.
+    /// An instance with the start values of its unit.
     pub fn new(unit: Arc<Unit>) -> Self {
         let (parameters, inputs) = (unit.parameters(), unit.inputs());
         Self {
@@ -168,7 +168,7 @@ impl Instance {
         Err(d.help("call the functions in the order of the standard").into())
     }
 
-    /// Begins to set the start, at a time that becomes zero for the mechanism.
+    /// Begins initialisation, at a time that is zero for the mechanism.
     pub fn enter_initialization(&mut self, tolerance: Option<f64>, start: f64) -> Result<(), Refused> {
         self.only(&[Phase::Made], "entering initialization mode")?;
         if !start.is_finite() {
@@ -179,7 +179,7 @@ impl Instance {
         Ok(())
     }
 
-    /// Ends the start: the mechanism is assembled at it.
+    /// Ends initialisation: the mechanism is assembled.
     pub fn exit_initialization(&mut self, events: bool) -> Result<(), Refused> {
         self.only(&[Phase::Starting], "leaving initialization mode")?;
         self.held()?;
@@ -187,7 +187,7 @@ impl Instance {
         Ok(())
     }
 
-    /// After something happened: inputs may change.
+    /// Enters event mode, in which inputs may change.
     pub fn enter_event_mode(&mut self) -> Result<(), Refused> {
         self.only(&[Phase::Stepping], "entering event mode")?;
         self.phase = Phase::Event;
@@ -200,7 +200,7 @@ impl Instance {
         Ok(self.held.as_ref().is_some_and(|h| h.simulation.ended()))
     }
 
-    /// Goes on to step.
+    /// Returns to step mode.
     pub fn enter_step_mode(&mut self) -> Result<(), Refused> {
         self.only(&[Phase::Event], "entering step mode")?;
         self.phase = Phase::Stepping;
@@ -214,18 +214,18 @@ impl Instance {
         Ok(())
     }
 
-    /// As it was when it was made.
+    /// Resets the instance to its initial state.
     pub fn reset(&mut self) {
         let messages = self.messages();
         *self = Self { messages, ..Self::new(Arc::clone(&self.unit)) };
     }
 
-    /// An error leaves nothing to continue from.
+    /// After an error the instance cannot continue.
     pub(crate) fn give_up(&mut self) {
         self.phase = Phase::Ended;
     }
 
-    /// The mechanism in motion; made where it is not yet.
+    /// The mechanism in motion, created if necessary.
     fn held(&mut self) -> Result<&mut Held, Diagnostic> {
         if self.held.is_none() {
             let (held, following) = self.made(&self.inputs)?;
@@ -250,7 +250,7 @@ impl Instance {
         Ok((held, following))
     }
 
-    /// Moves from a communication point on.
+    /// Advances from a communication point.
     pub fn step(&mut self, from: f64, by: f64) -> Result<Stepped, Refused> {
         self.only(&[Phase::Stepping], "a step")?;
         let start = self.start;
@@ -303,7 +303,7 @@ impl Instance {
         })
     }
 
-    /// Gives a variable a value; where it cannot have it, nothing is changed.
+    /// Sets the value of a variable; if it is invalid, nothing changes.
     pub fn set(&mut self, reference: u32, value: f64) -> Result<(), Refused> {
         let causality = self.causality(reference)?;
         let before = matches!(self.phase, Phase::Made | Phase::Starting);

@@ -1,10 +1,10 @@
 //! Mechanisms as functional mock-up units: FMI 3.0, co-simulation.
 //!
 //! One shared library serves every mechanism: it reads the model from the resources of the unit. [`Unit`] is the mechanism with its
-//! variables, [`description`] its XML, [`package`](fn@package) the whole unit; [`Instance`] is what an importer holds, in plain Rust, and [`border`] the
-//! functions of the standard around it.
+//! variables, [`description`] its XML, [`package`](fn@package) the whole unit; [`Instance`] is the instance for an importer, in plain Rust,
+//! and [`border`] has the functions of the standard for it.
 //!
-//! The present of an instance is that of a [`fourbar::Simulation`] advanced to the same communication points, to the bit.
+//! The state of an instance is bit-identical to that of a [`fourbar::Simulation`] advanced to the same communication points.
 
 pub mod border;
 mod description;

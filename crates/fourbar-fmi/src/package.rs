@@ -16,7 +16,7 @@ pub const LIBRARY: &str = if cfg!(windows) {
     "libfourbar_fmi.so"
 };
 
-/// What a library was built for: its folder in a unit, and its ending.
+/// Target of a library: its folder in a unit, and its ending.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Platform {
     /// Such as `x86_64-linux`.
@@ -31,7 +31,7 @@ pub fn platform(library: &[u8]) -> Option<Platform> {
     let long = |at: usize| Some(u32::from(word(at)?) | u32::from(word(at + 2)?) << 16);
     let of = |tuple, ending| Some(Platform { tuple, ending });
     match library.get(..4)? {
-        // ELF; the machine follows kind and type.
+        // ELF; the machine follows class and type.
         b"\x7fELF" => match (library.get(4)?, word(18)?) {
             (2, 62) => of("x86_64-linux", "so"),
             (2, 183) => of("aarch64-linux", "so"),
@@ -39,7 +39,7 @@ pub fn platform(library: &[u8]) -> Option<Platform> {
             (2, 243) => of("riscv64-linux", "so"),
             _ => None,
         },
-        // Mach-O of 64 bits, with the kind of processor.
+        // Mach-O of 64 bits, with the processor type.
         [0xcf, 0xfa, 0xed, 0xfe] => match long(4)? {
             0x0100_0007 => of("x86_64-darwin", "dylib"),
             0x0100_000c => of("aarch64-darwin", "dylib"),
@@ -59,7 +59,7 @@ pub fn platform(library: &[u8]) -> Option<Platform> {
     }
 }
 
-/// Packs a mechanism that was read from `folder`, with the files it uses and the libraries of one or several platforms.
+/// Packages a mechanism that was read from `folder`, with the files it uses and the libraries of one or more platforms.
 pub fn package(source: Source, loaded: &Loaded, folder: Option<&Path>, libraries: &[Vec<u8>]) -> Result<(Unit, Vec<u8>), Diagnostic> {
     let (unit, mut files) = contents(source, loaded, folder)?;
     for library in libraries {
@@ -75,9 +75,9 @@ pub fn package(source: Source, loaded: &Loaded, folder: Option<&Path>, libraries
 /// Files by name, with their folders.
 pub type Files = Vec<(String, Vec<u8>)>;
 
-/// The files of a unit but for its libraries.
+/// The files of a unit without its libraries.
 ///
-/// A file in the format of another program is written in ours, because its meshes and includes are not needed any more.
+/// A file in the format of another program is converted to ours, which does not need its meshes and included files.
 pub fn contents(mut source: Source, loaded: &Loaded, folder: Option<&Path>) -> Result<(Unit, Files), Diagnostic> {
     let text = if loaded.imported.is_some() {
         let mut spec = loaded.spec.clone();
@@ -96,7 +96,7 @@ pub fn contents(mut source: Source, loaded: &Loaded, folder: Option<&Path>) -> R
         })?;
         files.push((name.replace('\\', "/"), bytes));
     }
-    // Whatever changes the results changes the token.
+    // The token changes with everything that affects the results.
     source.token.clear();
     let mut told = settings(&source)?;
     files.iter().for_each(|(name, bytes)| told += &format!("\n{name} {}", fingerprint(bytes)));

@@ -1,10 +1,10 @@
-//! States of instances that are kept, restored and written as bytes.
+//! States of instances that are saved, restored and serialised.
 
 use crate::instance::{Instance, Phase, Refused};
 use fourbar::diagnostic::Diagnostic;
 use serde::{Deserialize, Serialize};
 
-/// Everything needed to continue from somewhere.
+/// Everything needed to continue from a state.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Saved {
     /// The unit it belongs to.
@@ -20,17 +20,17 @@ pub struct Saved {
 /// A mechanism in motion.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Motion {
-    /// Inputs it was made with.
+    /// Inputs at its creation.
     first: Vec<f64>,
-    /// What the engine keeps; nothing before the first step.
+    /// Saved state of the engine; `None` before the first step.
     engine: Option<String>,
-    /// Last quaternions, whose signs are kept.
+    /// Last quaternions, for continuity of their signs.
     quaternions: Vec<f64>,
     row: Vec<f64>,
 }
 
 impl Saved {
-    /// As bytes; numbers survive to the bit.
+    /// The state as bytes; numbers are preserved bit for bit.
     pub fn bytes(&self) -> Result<Vec<u8>, Diagnostic> {
         serde_json::to_vec(self).map_err(|e| broken(&e.to_string()))
     }
@@ -47,7 +47,7 @@ fn broken(why: &str) -> Diagnostic {
 }
 
 impl Instance {
-    /// Keeps the state.
+    /// Saves the state.
     pub fn save(&self) -> Saved {
         let motion = self.held.as_ref().map(|h| Motion {
             first: h.first.clone(),
@@ -66,7 +66,7 @@ impl Instance {
         }
     }
 
-    /// Returns to a state that was kept. Where that fails the instance cannot continue.
+    /// Restores a saved state. If that fails the instance cannot continue.
     pub fn restore(&mut self, saved: &Saved) -> Result<(), Refused> {
         let sizes = saved.parameters.len() == self.parameters.len() && saved.inputs.len() == self.inputs.len();
         if saved.token != self.unit.source.token || !sizes {
@@ -80,7 +80,7 @@ impl Instance {
             self.held = None;
             return Ok(());
         };
-        // The same mechanism continues from the state; another one, or one that had not moved, is made again.
+        // The same mechanism continues from the state; a different one, or one before its first step, is created again.
         let reusable = as_before && motion.engine.is_some() && self.held.as_ref().is_some_and(|h| h.first == motion.first);
         if !reusable {
             let (held, following) = self.made(&motion.first)?;

@@ -12,14 +12,14 @@ use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 use std::path::Path;
 
-/// The file of a unit's resources that states what to simulate and how.
+/// The file in the resources of a unit with its settings.
 pub(crate) const SETTINGS: &str = "fourbar.json";
 /// The folder of the model among the resources, with the files it uses.
 pub(crate) const FOLDER: &str = "model";
 /// Version of the settings; a library reads its own version only.
 const VERSION: u32 = 1;
 
-/// What a unit simulates and how: the settings among its resources.
+/// Model and settings of a unit, stored in its resources.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Source {
     version: u32,
@@ -27,20 +27,20 @@ pub struct Source {
     pub title: String,
     /// Name of the model file, in the folder of the model.
     pub file: String,
-    /// Parameters that got another value, as expressions.
+    /// Parameters set to other values, as expressions.
     pub set: Vec<(String, String)>,
-    /// Formulation, integrator, tolerance; the end is the default of experiments.
+    /// Formulation, integrator, tolerance; the end time is that of the default experiment.
     pub study: Study,
-    /// Patterns of the columns that are outputs; all without one.
+    /// Patterns of the columns that are outputs; all columns if empty.
     pub columns: Vec<String>,
-    /// Whether the model may be a large one.
+    /// Whether the model may be large.
     pub large: bool,
-    /// What ties the library to the description.
+    /// Identifies matching library settings and description.
     pub token: String,
 }
 
 impl Source {
-    /// Settings of a unit; the token is made by [`crate::package`](fn@crate::package).
+    /// Settings of a unit; the token is set by [`crate::package`](fn@crate::package).
     pub fn new(title: String, file: String, set: Vec<(String, String)>, study: Study, columns: Vec<String>, large: bool) -> Self {
         Self { version: VERSION, title, file, set, study, columns, large, token: String::new() }
     }
@@ -60,47 +60,47 @@ impl Source {
     }
 }
 
-/// What a variable is for.
+/// Role of a variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Causality {
     /// The time.
     Independent,
-    /// A parameter of the file, by its place there; set before the start.
+    /// A parameter of the file, by its index; set before the start.
     Parameter(usize),
-    /// An input that only the start can set, because a drive turns it into a speed.
+    /// An input that is fixed after initialisation, because a drive uses it as a speed.
     Fixed(usize),
-    /// An input, by its place in the model.
+    /// An input, by its index in the model.
     Input(usize),
     /// A column of the results.
     Output(usize),
 }
 
-/// A variable of a unit; its value reference is its place.
+/// A variable of a unit; its value reference is its index.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Variable {
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// SI unit; empty if it is not known, `1` for pure numbers.
+    /// SI unit; empty if unknown, `1` for pure numbers.
     pub unit: String,
-    /// What it is for.
+    /// Role.
     pub causality: Causality,
-    /// The value it starts with; none for what is computed.
+    /// Start value; none for computed variables.
     pub start: Option<f64>,
     /// Smallest and largest value.
     pub range: [f64; 2],
 }
 
-/// A mechanism that can be simulated with other parameters, and its variables.
+/// A mechanism that can be simulated with different parameters, and its variables.
 #[derive(Clone, Debug)]
 pub struct Unit {
-    /// What it simulates and how.
+    /// Model and settings.
     pub source: Source,
     /// All variables, in the order of their value references.
     pub variables: Vec<Variable>,
     file: Variations,
-    /// Names of all columns, to notice parameters that make another mechanism.
+    /// Names of all columns, to detect parameters that change the structure of the mechanism.
     names: Vec<String>,
-    /// Inputs by default.
+    /// Default values of the inputs.
     inputs: Vec<f64>,
 }
 
@@ -114,7 +114,7 @@ impl Unit {
         Self::new(source, &loaded, Some(&path))
     }
 
-    /// The unit of a mechanism that was read.
+    /// The unit of a mechanism that has been read.
     pub fn new(source: Source, loaded: &Loaded, path: Option<&Path>) -> Result<Self, Diagnostic> {
         let file = Variations::new(loaded, path, &source.set, source.large).map_err(|e| e.cause().clone())?;
         let model = file.model(&[]).map_err(|e| e.cause().clone())?;
@@ -174,10 +174,10 @@ impl Unit {
         self.inputs.clone()
     }
 
-    /// The mechanism with these values of its parameters, at rest where its file requires that; and all parameters as they are then.
+    /// The mechanism with these parameter values, at equilibrium if its file requires it, and the resulting values of all parameters.
     pub(crate) fn model(&self, parameters: &[f64]) -> Result<(Model, Vec<f64>), Diagnostic> {
         let own = self.file.parameters();
-        // A value that is as before is not set: parameters that depend on others follow them.
+        // Unchanged values are not set, so that dependent parameters are recomputed.
         let changed: Vec<(&str, f64)> =
             own.iter().zip(parameters).filter(|(p, x)| p.1.to_bits() != x.to_bits()).map(|(p, x)| (p.0.as_str(), *x)).collect();
         let (model, all) = self.file.build(&changed).map_err(|e| e.cause().clone())?;

@@ -1,4 +1,4 @@
-//! The functions of the standard, called as an importer calls them: what they give is what the engine gives, to the bit.
+//! The functions of the standard, called as by an importer: the results are bit-identical to those of the engine.
 
 mod common;
 
@@ -11,7 +11,7 @@ use fourbar_fmi::{Causality, description};
 use fourbar_io::{ReadOptions, Variations, read_model};
 use std::sync::Arc;
 
-/// A simulation of the engine beside a unit.
+/// A simulation of the engine for comparison with a unit.
 struct Beside {
     simulation: Simulation,
     recorder: Recorder,
@@ -100,7 +100,7 @@ fn parameters_and_inputs_of_the_start_make_another_mechanism() {
     assert_eq!(fmi3EnterInitializationMode(one.c, false, 0.0, 0.0, true, 1.0), Status::Ok);
     assert_eq!(one.set(unit.reference("voltage"), 24.0), Status::Ok);
     assert_eq!(one.set(unit.reference("inductance"), 0.004), Status::Ok);
-    // Read in initialization mode, changed again afterwards.
+    // Read in initialisation mode, then changed again.
     assert!((one.get(follows) - 0.05 * 0.5).abs() < 1e-15 || one.get(unit.reference("O.angle")).is_finite());
     assert_eq!(one.set(unit.reference("inductance"), 0.005), Status::Ok);
     assert_eq!(fmi3ExitInitializationMode(one.c), Status::Ok, "{:?}", one.said());
@@ -147,11 +147,11 @@ fn states_are_kept_restored_and_written_as_bytes() {
                 .collect::<Vec<_>>()
         };
         let first = onwards(8);
-        // Back, and the same again.
+        // Restores the state and repeats the steps.
         assert_eq!(fmi3SetFMUState(one.c, kept), Status::Ok, "{:?}", one.said());
         assert_eq!(one.all(&unit), at);
         assert_eq!(onwards(8), first, "{name}");
-        // Through bytes, into another instance.
+        // Serialises the state and restores it in another instance.
         let mut size = 0;
         assert_eq!(fmi3SerializedFMUStateSize(one.c, kept, &mut size), Status::Ok);
         let mut bytes = vec![0u8; size];
@@ -169,7 +169,7 @@ fn states_are_kept_restored_and_written_as_bytes() {
             assert_eq!(other.step(f64::from(k) * H, H).0, Status::Ok);
             assert_eq!(other.all(&unit), first[(k - 8) as usize], "{name} from bytes at {k}");
         }
-        // The state before the first step is one, too.
+        // The state before the first step can also be restored.
         assert_eq!(fmi3SetFMUState(other.c, early), Status::Ok);
         assert_eq!(other.get(0), 0.0);
         assert_eq!(other.step(0.0, H).0, Status::Ok);
@@ -290,7 +290,7 @@ fn what_cannot_be_assembled_ends_initialization_with_its_diagnostic() {
     one.begin();
 }
 
-/// Calls in any order with any arguments end with a status, never with a panic.
+/// Calls in any order with any arguments return a status and never panic.
 #[test]
 fn random_calls_never_break_the_library() {
     let unit = OnDisk::new("pid_pendulum");
@@ -360,7 +360,7 @@ fn the_description_names_every_variable_once_with_its_unit() {
     names.dedup();
     assert_eq!(names.len(), unit.unit.variables.len());
     let model = read_model(text_of("dc_motor_slider_crank"), &ReadOptions::default()).expect("a model").spec.build().expect("a model");
-    // Time and the single input have their own variables.
+    // Time and the single input are separate variables.
     let outputs = unit.unit.variables.iter().filter(|v| matches!(v.causality, Causality::Output(_))).count();
     assert_eq!(outputs, columns(&model).len() - 2);
 }

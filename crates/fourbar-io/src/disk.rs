@@ -1,5 +1,5 @@
-//! Reading and writing of files with care: nothing is read without bound, nothing is written over what is not ours, and a file
-//! is either the old one or the new one, never half of one.
+//! Safe reading and writing of files: every read is bounded, only files of this program are overwritten, and a file is replaced as a whole
+//! or not at all.
 
 use fourbar::Diagnostic;
 use std::fs::File;
@@ -34,7 +34,7 @@ pub fn read_bounded(path: &Path, most: u64) -> Result<Vec<u8>, String> {
     Ok(bytes)
 }
 
-/// The same as text.
+/// The same for a text file.
 pub fn read_text_bounded(path: &Path, most: u64) -> Result<String, String> {
     String::from_utf8(read_bounded(path, most)?).map_err(|_| "it is not UTF-8 text".into())
 }
@@ -58,16 +58,16 @@ pub fn part(path: &Path) -> PathBuf {
     path.with_file_name(name)
 }
 
-/// Writes a file beside its place, then moves it there; on a failure nothing is left, and an older file stays as it was. Devices
+/// Writes a file under a temporary name, then renames it; a failure leaves no file behind and an older file unchanged. Devices
 /// and pipes are written to directly.
 pub fn write_beside(path: &Path, bytes: &[u8]) -> Result<(), Diagnostic> {
-    // A link stays a link: what it leads to is replaced.
+    // A symbolic link is kept: the file it points to is replaced.
     let target = path.canonicalize().unwrap_or_else(|_| path.into());
     let failed = |e: std::io::Error| unwritable(path, &e);
     match std::fs::metadata(&target) {
         Ok(kind) if kind.is_dir() => return Err(failed(std::io::Error::from(std::io::ErrorKind::IsADirectory))),
         Ok(kind) if !kind.is_file() => return std::fs::write(&target, bytes).map_err(failed),
-        // Renaming needs no right to write to the file itself: one that is protected stays.
+        // Renaming needs no write permission on the file itself, so a read-only file has to be rejected here.
         Ok(kind) if kind.permissions().readonly() => return Err(failed(std::io::Error::from(std::io::ErrorKind::PermissionDenied))),
         _ => {}
     }
@@ -80,14 +80,14 @@ pub fn write_beside(path: &Path, bytes: &[u8]) -> Result<(), Diagnostic> {
     })
 }
 
-/// Kinds of files that this program writes and knows again.
+/// Kinds of files that this program writes and can recognise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// A page: it holds the data block of the viewer.
+    /// A page, recognised by the data block of the viewer.
     Page,
-    /// A plot as SVG or PNG: it names this program.
+    /// A plot as SVG or PNG, recognised by the name of this program in it.
     Picture,
-    /// A table as Parquet: it names this program.
+    /// A table as Parquet, recognised by the name of this program in it.
     Parquet,
     /// Poses as JSON: of one start, or of assembly modes.
     Poses,
@@ -95,13 +95,13 @@ pub enum Kind {
     Other,
 }
 
-/// What is in every plot of this program.
+/// Text contained in every plot of this program.
 pub const MARK: &str = "made by fourbar";
-/// What is in every Parquet file of this program, before its version.
+/// Text contained in every Parquet file of this program, before the version.
 pub const PARQUET_MARK: &str = "fourbar version ";
-/// What is in every page of this program.
+/// Text contained in every page of this program.
 const DATA_BLOCK: &str = "id=\"fourbar-data\"";
-/// Largest file that is examined to know whether it is ours.
+/// Largest file that is examined for its origin.
 const LOOKED_AT: u64 = 256 << 20;
 
 /// Whether a file was written by this program as a file of this kind.
@@ -122,7 +122,7 @@ pub fn is_ours(path: &Path, kind: Kind) -> bool {
     }
 }
 
-/// Refuses to replace a file that this program did not write as a file of this kind, unless that is wanted.
+/// Refuses to replace a file that this program did not write as a file of this kind, unless forced.
 pub fn may_replace(path: &Path, kind: Kind, force: bool) -> Result<(), Diagnostic> {
     let Ok(there) = std::fs::symlink_metadata(path) else { return Ok(()) };
     // Folders cannot be replaced, devices and pipes have nothing to lose.
@@ -142,7 +142,7 @@ pub fn may_replace(path: &Path, kind: Kind, force: bool) -> Result<(), Diagnosti
     Err(Diagnostic::new(code, format!("`{}` {what}", path.display())).help("choose another name, or add `--force` to replace it"))
 }
 
-/// Writes a file of a kind, unless something else is there.
+/// Writes a file of a kind, unless a file of another origin is there.
 pub fn write_kind(path: &Path, bytes: &[u8], kind: Kind, force: bool) -> Result<(), Diagnostic> {
     may_replace(path, kind, force)?;
     write_beside(path, bytes)

@@ -11,30 +11,30 @@ mod embedded {
 /// A shipped model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Example {
-    /// Its name: the file name without its ending.
+    /// Name: the file name without its ending.
     pub name: &'static str,
-    /// The text of its file.
+    /// Text of the file.
     pub text: &'static str,
 }
 
 impl Example {
-    /// The title it states, or its name.
+    /// The title stated in the file, or the name.
     pub fn title(&self) -> &'static str {
         let stated = self.text.lines().find_map(|line| line.strip_prefix("title:"));
         stated.map_or(self.name, |t| t.trim().trim_matches(['"', '\'']))
     }
 
-    /// The name under which it is listed, which is more descriptive than some file names.
+    /// The name in the list, which is more descriptive than some file names.
     pub fn listed(&self) -> &'static str {
         entries().find(|e| e.file == self.name).map_or(self.name, |e| e.name)
     }
 
-    /// What it is for, in a line; models without one have their title.
+    /// One line on its purpose; the title if the list has none.
     pub fn purpose(&self) -> &'static str {
         entries().find(|e| e.file == self.name).map_or_else(|| self.title(), |e| e.purpose)
     }
 
-    /// What it shows: the comment at its head, one paragraph.
+    /// The comment at the head of the file as one paragraph.
     pub fn about(&self) -> String {
         let lines = self.text.lines().take_while(|l| l.starts_with('#'));
         lines.map(|l| l.trim_start_matches('#').trim()).filter(|l| !l.is_empty()).collect::<Vec<_>>().join(" ")
@@ -56,7 +56,7 @@ pub fn grouped() -> Vec<(&'static str, Vec<Example>)> {
     groups
 }
 
-/// The shipped model of a name, that of its file or the one it is listed under; the ending `.yaml` may be left on.
+/// The shipped model with this file name or name in the list; the ending `.yaml` is optional.
 pub fn example(name: &str) -> Option<Example> {
     let name = name.strip_suffix(".yaml").unwrap_or(name);
     let file = entries().find(|e| e.name == name).map_or(name, |e| e.file);

@@ -1,4 +1,4 @@
-//! Reading mechanism files from texts and from disk.
+//! Reading mechanism files from text and from disk.
 
 use crate::examples::{example, examples};
 use crate::import;
@@ -16,28 +16,28 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// How much of a file is read.
+/// Limits on the size of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Bytes.
+    /// Largest number of bytes.
     pub bytes: u64,
-    /// Keys and values.
+    /// Largest number of keys and values.
     pub values: usize,
 }
 
 impl Limits {
-    /// What mechanism files need, and what keeps a hostile one small.
+    /// Sufficient for usual mechanism files; keeps the cost of a hostile file small.
     pub const USUAL: Self = Self { bytes: 16 * 1024 * 1024, values: 3_000_000 };
-    /// For files of hundreds of thousands of bodies, where their reader requires it.
+    /// For files with hundreds of thousands of bodies, on request.
     pub const LARGE: Self = Self { bytes: 200 * 1024 * 1024, values: 40_000_000 };
 
-    /// Those of a reader who requires large files, or does not.
+    /// The large or the usual limits.
     pub fn of(large: bool) -> Self {
         if large { Self::LARGE } else { Self::USUAL }
     }
 }
 
-/// What helps with a file beyond the limits, the usual ones or the large ones.
+/// Help for a file beyond the limits, the usual ones or the large ones.
 pub(crate) fn larger(usual: bool) -> &'static str {
     if usual { "`--large` reads files of up to 200 MB and 40 million values" } else { "build larger models with the library" }
 }
@@ -45,14 +45,14 @@ pub(crate) fn larger(usual: bool) -> &'static str {
 /// How a file is read.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ReadOptions<'a> {
-    /// Where the text comes from; mesh files and table files must be in its folder. Without it meshes are only checked by name, and
-    /// tables cannot be read from files.
+    /// Path of the file; mesh and table files must be in its folder. Without it meshes are only checked by name, and tables cannot be read
+    /// from files.
     pub path: Option<&'a Path>,
-    /// Parameters that get another value, as expressions.
+    /// Parameters to be set to other values, given as expressions.
     pub set: &'a [(String, String)],
-    /// Whether the file may be a large one, [`Limits::LARGE`].
+    /// Whether [`Limits::LARGE`] applies.
     pub large: bool,
-    /// Folders in which meshes of robot files are searched for, in addition to that of the file.
+    /// Folders to search for the meshes of robot files, in addition to the folder of the file.
     pub mesh_path: &'a [PathBuf],
 }
 
@@ -61,7 +61,7 @@ pub struct ReadOptions<'a> {
 pub struct Loaded {
     /// The mechanism, to be checked and built by the engine.
     pub spec: ModelSpec,
-    /// Locations of its elements in the file.
+    /// Locations of the elements in the file.
     pub places: Places,
     /// Additional information.
     pub warnings: Vec<Diagnostic>,
@@ -69,23 +69,23 @@ pub struct Loaded {
     pub hash: String,
     /// Names and SI values of the parameters.
     pub parameters: Vec<(String, f64)>,
-    /// Parameters that nothing uses.
+    /// Parameters that are not used.
     pub unused_parameters: Vec<String>,
-    /// Parameters whose expressions read others: they follow these.
+    /// Parameters whose expressions depend on other parameters.
     pub computed_parameters: Vec<String>,
     /// Whether the file is a MechSpec.
     pub mechspec: bool,
-    /// The format of another program that it is written in, such as `urdf`; none for those of this program.
+    /// The format if it is that of another program, such as `urdf`; `None` for the formats of this program.
     pub imported: Option<&'static str>,
-    /// Names of its functions, which are written out wherever they are used.
+    /// Names of the functions, which are expanded wherever they are used.
     pub functions: Vec<String>,
-    /// Files beside it whose numbers it uses (of tables), with the SHA-256 of each, sorted by name.
+    /// Data files of tables, with the SHA-256 of each, sorted by name.
     pub data: Vec<(String, String)>,
-    /// What the file asks of sweeps, tolerances and optimisations.
+    /// Settings of sweeps, tolerances and optimisations in the file.
     pub studies: Studies,
 }
 
-/// Reads a mechanism from text: YAML or JSON, or a format of another program that is recognised by its content.
+/// Reads a mechanism from text: YAML or JSON, or a format of another program, recognised by its content.
 pub fn read_model(text: &str, options: &ReadOptions<'_>) -> Result<Loaded, Error> {
     let limits = Limits::of(options.large);
     if text.len() as u64 > limits.bytes {
@@ -94,7 +94,7 @@ pub fn read_model(text: &str, options: &ReadOptions<'_>) -> Result<Loaded, Error
     read_source(&source(text), options)
 }
 
-/// The same for the format of this program alone, without the importers of others: what pages need, which have to be small.
+/// The same for the formats of this program only, without importers, which keeps pages small.
 pub fn read_own_model(text: &str, options: &ReadOptions<'_>) -> Result<Loaded, Error> {
     let limits = Limits::of(options.large);
     if text.len() as u64 > limits.bytes {
@@ -104,12 +104,12 @@ pub fn read_own_model(text: &str, options: &ReadOptions<'_>) -> Result<Loaded, E
     reader::read(source.clone(), options, text_hash(&source))
 }
 
-/// The text of a file without its byte-order mark, which is no part of it.
+/// The text of a file without its byte-order mark.
 fn source(text: &str) -> Arc<str> {
     Arc::from(text.strip_prefix('\u{feff}').unwrap_or(text))
 }
 
-/// A text that may hold a mechanism.
+/// Rejects texts that cannot hold a mechanism.
 fn checked(source: &Arc<str>) -> Result<Arc<str>, Error> {
     if source.contains('\0') {
         return Err(not_text().into());
@@ -154,7 +154,7 @@ pub fn load(name: impl AsRef<Path>) -> Result<Model, Error> {
             }
             d
         });
-        // As many as there were, so at least one.
+        // The list is as long as it was, so not empty.
         Error::of(list.collect()).unwrap_or_else(|| empty().into())
     };
     let loaded = read.map_err(named)?;
@@ -164,7 +164,7 @@ pub fn load(name: impl AsRef<Path>) -> Result<Model, Error> {
     })
 }
 
-/// A file that is not there may be a shipped model with a slip of the pen.
+/// Adds a suggestion to the error of a missing file whose name resembles that of a shipped model.
 pub fn did_you_mean(error: Error, path: &Path) -> Error {
     let stem = path.file_stem().and_then(|s| s.to_str()).unwrap_or_default();
     let near = nearest(stem, examples().map(|e| e.name));
@@ -192,14 +192,14 @@ pub fn read_model_file(path: &Path, set: &[(String, String)]) -> Result<Loaded, 
     read_model_file_with(path, &ReadOptions { path: Some(path), set, ..ReadOptions::default() })
 }
 
-/// As above, with all options; that of the path is not used.
+/// As above, with all options; `path` of the options is ignored.
 pub fn read_model_file_with(path: &Path, options: &ReadOptions<'_>) -> Result<Loaded, Error> {
-    // One copy of the text, which may be large, is enough.
+    // The text may be large: only one copy is kept.
     let source = source(&read_text(path, Limits::of(options.large))?);
     read_source(&source, &ReadOptions { path: Some(path), ..*options })
 }
 
-/// Why a file cannot be read, in words that do not depend on the system where it is simply not there.
+/// Why a file cannot be read; the text for a missing file is the same on all systems.
 pub(crate) fn reason(e: &std::io::Error) -> String {
     match e.kind() {
         std::io::ErrorKind::NotFound => "it does not exist".into(),
@@ -207,7 +207,7 @@ pub(crate) fn reason(e: &std::io::Error) -> String {
     }
 }
 
-/// The text of a file, its size and kind checked before it is read.
+/// The text of a file; its size and kind are checked before it is read.
 fn read_text(path: &Path, limits: Limits) -> Result<String, Diagnostic> {
     let unreadable = |why: String| {
         let message = format!("`{}` cannot be read: {why}", path.display());

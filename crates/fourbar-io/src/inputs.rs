@@ -53,7 +53,7 @@ fn table(name: &str, file: &str, between: Between) -> Result<Course, Diagnostic>
     };
     let text = read_text_bounded(Path::new(file), MOST).map_err(|e| refuse(format!("cannot be read: {e}")))?;
     let (mut t, mut value) = (Vec::new(), Vec::new());
-    // Spreadsheets begin their files with a mark of the byte order.
+    // Spreadsheets begin their files with a byte-order mark.
     let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
     let mut headed = false;
     for (k, line) in text.lines().enumerate() {
@@ -75,7 +75,7 @@ fn table(name: &str, file: &str, between: Between) -> Result<Course, Diagnostic>
                 t.push(a);
                 value.push(b);
             }
-            // A heading has names; a word that begins like a number is one, with a unit or a mistake.
+            // A heading consists of names; a word that begins like a number is a value, with a unit or a mistake.
             [] if t.is_empty() && !headed && !words.iter().any(|w| w.starts_with(|c: char| c.is_ascii_digit() || "+-.".contains(c))) => {
                 headed = true;
             }

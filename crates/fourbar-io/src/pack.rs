@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-/// Largest 16-bit value; its negative neighbour beyond means "no number".
+/// Largest 16-bit value; -32768 means "no number".
 const TOP: f64 = 32767.0;
 /// Shorter arrays are written as plain numbers.
 const SHORT: usize = 6;
@@ -40,17 +40,17 @@ pub fn from_base64(text: &str) -> Option<Vec<u8>> {
     Some(out)
 }
 
-/// Numbers of a short list as they are; infinities have no form in JSON.
+/// A short list as plain numbers; infinities have no form in JSON.
 fn plain(values: &[f64]) -> Option<Value> {
     (values.len() < SHORT && values.iter().all(|x| x.is_finite())).then(|| json!(values))
 }
 
-/// Double precision.
+/// Numbers in double precision.
 pub fn f64s(values: &[f64]) -> Value {
     plain(values).unwrap_or_else(|| json!({"enc": "f64", "data": base64(&values.iter().flat_map(|x| x.to_le_bytes()).collect::<Vec<_>>())}))
 }
 
-/// Single precision.
+/// Numbers in single precision.
 pub fn f32s(values: &[f64]) -> Value {
     plain(values).unwrap_or_else(
         || json!({"enc": "f32", "data": base64(&values.iter().flat_map(|&x| (x as f32).to_le_bytes()).collect::<Vec<_>>())}),
@@ -62,12 +62,12 @@ pub fn u32s(values: &[u32]) -> Value {
     json!({"enc": "u32", "data": base64(&values.iter().flat_map(|x| x.to_le_bytes()).collect::<Vec<_>>())})
 }
 
-/// One value many times.
+/// One value repeated.
 pub fn constant(value: f64, count: usize) -> Value {
     json!({"enc": "linear", "start": value, "step": 0.0, "count": count})
 }
 
-/// Times: by their step where that gives them back to the bit, so that a page shows and saves the times of the trajectory.
+/// Times: start and step if these reproduce all times bit for bit, so that a page shows and saves the exact times of the trajectory.
 pub fn times(t: &[f64]) -> Value {
     if let [first, .., last] = t {
         let step = (last - first) / (t.len() - 1) as f64;
@@ -78,7 +78,7 @@ pub fn times(t: &[f64]) -> Value {
     f64s(t)
 }
 
-/// Middle and scale that spread the finite values over 16 bits.
+/// Offset and scale that map the finite values to 16 bits.
 fn spread(values: impl Iterator<Item = f64>) -> (f64, f64) {
     let (lo, hi) = values.filter(|x| x.is_finite()).fold((f64::INFINITY, f64::NEG_INFINITY), |(lo, hi), x| (lo.min(x), hi.max(x)));
     if lo > hi {
@@ -94,7 +94,7 @@ fn quantised(x: f64, offset: f64, scale: f64) -> [u8; 2] {
     q.to_le_bytes()
 }
 
-/// Sixteen bits for each number.
+/// Numbers in 16 bits each.
 pub fn i16s(values: &[f64]) -> Value {
     let (offset, scale) = spread(values.iter().copied());
     let data: Vec<u8> = values.iter().flat_map(|&x| quantised(x, offset, scale)).collect();

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-/// Bytes of the source.
+/// A range of bytes in the source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Span {
     start: u32,
@@ -16,10 +16,10 @@ pub(crate) struct Span {
 }
 
 impl Span {
-    /// The first place of a text.
+    /// The empty span at the start of a text.
     pub const EMPTY: Self = Self { start: 0, end: 0 };
 
-    /// Files are at most 200 MB, so places fit 32 bits; larger ones saturate.
+    /// Files are at most 200 MB, so offsets fit in 32 bits; larger ones saturate.
     pub fn new(start: usize, end: usize) -> Self {
         let clip = |x: usize| u32::try_from(x).unwrap_or(u32::MAX);
         Self { start: clip(start), end: clip(end.max(start)) }
@@ -35,7 +35,7 @@ impl Span {
     }
 }
 
-/// Longest piece of a source line that is shown.
+/// Longest part of a source line that is shown.
 const WIDTH: usize = 100;
 
 /// A diagnostic with its place in a text.
@@ -48,14 +48,14 @@ pub(crate) fn placed(mut diagnostic: Diagnostic, source: &str, span: Span) -> Di
     diagnostic
 }
 
-/// The line, cut to a window around the place, with the part that is marked.
+/// The line, cut to a window around the place, with the range to be marked.
 fn excerpt(source: &str, column: usize, span: &Range<usize>) -> Excerpt {
     let at = span.start.min(source.len());
     let start = source.as_bytes()[..at].iter().rposition(|b| *b == b'\n').map_or(0, |i| i + 1);
     let line = source.get(start..).unwrap_or("").split('\n').next().unwrap_or("");
     let before = column.saturating_sub(1);
     let marked = source.get(span.clone()).map_or(0, |s| s.split('\n').next().unwrap_or("").chars().count());
-    // A line that fits is shown whole.
+    // A line that fits is shown in full.
     let cut_left = if line.chars().nth(WIDTH).is_none() { 0 } else { before.saturating_sub(WIDTH / 2) };
     let lead = if cut_left > 0 { "..." } else { "" };
     let mut shown: String = visible(&line.chars().skip(cut_left).take(WIDTH).collect::<String>());
@@ -66,7 +66,7 @@ fn excerpt(source: &str, column: usize, span: &Range<usize>) -> Excerpt {
     Excerpt { text: format!("{lead}{shown}"), before: lead.len() + before - cut_left, length: marked.clamp(1, room) }
 }
 
-/// Line and column of a byte, both from one, the column in characters.
+/// Line and column of a byte, both counted from one, the column in characters.
 pub(crate) fn line_and_column(source: &str, at: usize) -> (usize, usize) {
     let before = &source.as_bytes()[..at.min(source.len())];
     let line = before.iter().filter(|b| **b == b'\n').count() + 1;
@@ -76,35 +76,35 @@ pub(crate) fn line_and_column(source: &str, at: usize) -> (usize, usize) {
     (line, column)
 }
 
-/// Finds elements of a mechanism in the file they came from. The tree of the file is larger than the file by far, and seldom needed
-/// after it was read: it is built again when the first place is requested.
+/// Finds elements of a mechanism in the source file. The tree of a file is far larger than its text and seldom needed after reading: it is
+/// rebuilt at the first request for a place.
 #[derive(Clone, Debug)]
 pub struct Places {
     source: Arc<str>,
-    /// Most keys and values.
+    /// Largest number of keys and values.
     most: usize,
     tree: OnceLock<Option<Tree>>,
-    /// Paths of the mechanism and the locations of their elements, for files with other section names.
+    /// Maps paths in the mechanism to paths in the file, for files with other section names.
     aliases: HashMap<String, String>,
-    /// Texts of the files that this one includes, with their names, and the locations of elements in them: for formats of other programs.
+    /// Texts and names of included files, with the locations of elements in them: for formats of other programs.
     foreign: Option<Arc<Foreign>>,
 }
 
 /// Locations of the elements of a mechanism in files of another format.
 #[derive(Debug)]
 pub(crate) struct Foreign {
-    /// Texts, with their names where they are not the file itself.
+    /// Texts, with their names except for the file itself.
     pub texts: Vec<(Option<String>, Arc<str>)>,
-    /// Number of the text and place in it, by section and name.
+    /// Number of the text and location in it, by section and name.
     pub spots: Spots,
 }
 
-/// Places by path, in little more memory than the paths take.
+/// Locations by path, in little more memory than the paths take.
 #[derive(Debug, Default)]
 pub(crate) struct Spots {
-    /// All paths in a row.
+    /// All paths, concatenated.
     paths: String,
-    /// Location of each path there, and its target; sorted by path once all are known.
+    /// Location of each path in `paths`, and its target; sorted by path once complete.
     list: Vec<(Span, u16, Span)>,
 }
 
@@ -118,7 +118,7 @@ impl Spots {
         self.list.push((Span::new(start, self.paths.len()), file, place));
     }
 
-    /// Makes them ready to be found.
+    /// Sorts the list by path for [`Self::find`].
     pub fn sorted(mut self) -> Self {
         let paths = &self.paths;
         self.list.sort_by(|a, b| paths[a.0.range()].cmp(&paths[b.0.range()]));
@@ -127,7 +127,7 @@ impl Spots {
         self
     }
 
-    /// Number of the text and place in it.
+    /// Number of the text and location in it.
     pub fn find(&self, path: &str) -> Option<(u16, Span)> {
         let k = self.list.binary_search_by(|(span, ..)| self.paths[span.range()].cmp(path)).ok()?;
         let (_, file, place) = self.list[k];
@@ -140,12 +140,12 @@ impl Places {
         Self { source, most, tree: OnceLock::new(), aliases: aliases.into_iter().collect(), foreign: None }
     }
 
-    /// Places in files of another format; `source` is the mechanism in that of this program.
+    /// Locations in files of another format; `source` is the same mechanism in the format of this program.
     pub(crate) fn foreign(source: Arc<str>, foreign: Foreign) -> Self {
         Self { foreign: Some(Arc::new(foreign)), ..Self::new(source, 0, Vec::new()) }
     }
 
-    /// The element of a path in files of another format.
+    /// The name, text and location of the element at a path, in files of another format.
     fn foreign_spot(&self, path: &str) -> Option<(&Option<String>, &Arc<str>, Span)> {
         let foreign = self.foreign.as_ref()?;
         let element = path.match_indices('.').nth(1).map_or(path, |(end, _)| &path[..end]);
@@ -154,14 +154,14 @@ impl Places {
         Some((name, text, span))
     }
 
-    /// The text of the file; of one in the format of another program, the same mechanism in that of this program.
+    /// The text of the file; for a file of another format, the same mechanism in the format of this program.
     pub fn source(&self) -> &str {
         &self.source
     }
 
     /// Line and column (from one) and bytes of an element: `joints.pin.axis`, `hold.0` or `hold[0]`.
     ///
-    /// Where the path goes further than the file, the nearest element above is given.
+    /// Where the path goes further than the file, the location of the nearest element above it is given.
     pub fn find(&self, path: &str) -> Option<(usize, usize, Range<usize>)> {
         if let Some((_, text, span)) = self.foreign_spot(path) {
             let (line, column) = line_and_column(text, span.start());
@@ -172,7 +172,7 @@ impl Places {
         Some((line, column, span.range()))
     }
 
-    /// Ties a diagnostic to the place of its element.
+    /// Attaches the location of its element to a diagnostic.
     pub fn locate(&self, diagnostic: &Diagnostic) -> Diagnostic {
         if let Some((name, text, span)) = diagnostic.at.as_deref().and_then(|path| self.foreign_spot(path)) {
             let mut d = placed(diagnostic.clone(), text, span);
@@ -192,7 +192,7 @@ impl Places {
         key.map(|key| pointer(&self.source, key, node, complete))
     }
 
-    /// Bytes of the value at a path, as written; `None` if the file has no such path.
+    /// Byte range of the value at a path; `None` if the file has no such path.
     pub fn value(&self, path: &str) -> Option<Range<usize>> {
         self.node(path).filter(|(_, _, complete)| *complete).map(|(_, node, _)| node.span.range())
     }
@@ -202,10 +202,10 @@ impl Places {
         if self.foreign.is_some() {
             return None;
         }
-        // Aliases represent the section and the name of an element.
+        // An alias replaces the section and the name of an element.
         let element = path.match_indices('.').nth(1).map_or(path, |(end, _)| &path[..end]);
         let path = self.aliases.get(element).map_or(path, String::as_str);
-        // The text was read once, so it can be read again.
+        // The text parsed without errors before, so it does again.
         let tree = self.tree.get_or_init(|| Tree::parse(&self.source, self.most).ok()).as_ref()?;
         let mut node = &tree.root;
         let mut key = None;
@@ -224,7 +224,7 @@ impl Places {
     }
 }
 
-/// The value where it is on one line, else its key; the key also where something is missing below it.
+/// The value if it is on one line, otherwise its key; also the key if the path continues below the value.
 pub(crate) fn pointer(source: &str, key: &Text, node: &Node, complete: bool) -> Span {
     let one_line = source.get(node.span.range()).is_some_and(|text| !text.is_empty() && !text.contains('\n'));
     if complete && one_line { node.span } else { key.span }

@@ -30,18 +30,18 @@ pub(crate) fn label(name: &str, unit: &str) -> String {
     if unit.is_empty() || unit == "1" { name.into() } else { format!("{name} [{unit}]") }
 }
 
-/// Smallest and largest finite value; a constant gets room around it.
+/// Smallest and largest finite value, widened if they are equal within rounding.
 pub(crate) fn range<'a>(values: impl Iterator<Item = &'a f64>) -> Option<(f64, f64)> {
     let (lo, hi) = values.filter(|x| x.is_finite()).fold((f64::INFINITY, f64::NEG_INFINITY), |(lo, hi), &x| (lo.min(x), hi.max(x)));
     if lo > hi {
         return None;
     }
-    // Rounding alone must not look like motion.
+    // Variations within rounding must not fill the plot.
     let least = 1e-9 * lo.abs().max(hi.abs()).max(1e-12);
     if hi - lo > least { Some((lo, hi)) } else { Some((lo - least.max(0.5 * lo.abs()), hi + least.max(0.5 * hi.abs()))) }
 }
 
-/// Round numbers that divide a range in about `count` parts.
+/// Round numbers that divide a range into about `count` parts.
 pub(crate) fn ticks(lo: f64, hi: f64, count: usize) -> Vec<f64> {
     let raw = (hi - lo) / count.max(1) as f64;
     let power = 10_f64.powf(raw.log10().floor());
@@ -50,12 +50,12 @@ pub(crate) fn ticks(lo: f64, hi: f64, count: usize) -> Vec<f64> {
     (0..=2 * count).map(|k| (first + k as f64) * step).take_while(|x| *x <= hi + 1e-9 * step).map(|x| rounded(x, step)).collect()
 }
 
-/// A value without what is rounding beside a size.
+/// Zero for a value that is rounding error relative to a size, otherwise the value.
 pub(crate) fn rounded(x: f64, size: f64) -> f64 {
     if x.abs() < 1e-12 * size { 0.0 } else { x }
 }
 
-/// A number for an axis: few digits, no noise.
+/// A number for an axis, with few digits.
 pub(crate) fn short(x: f64) -> String {
     shortened(x, 0)
 }

@@ -1,16 +1,16 @@
-//! Paints diagnostics for a terminal: code, message, place, the line with the offending text underlined, the cure.
+//! Prints diagnostics for a terminal: code, message, place, source line with the marked text, help.
 
 use crate::terminal::{Style, paint, visible};
 use fourbar::Diagnostic;
 use fourbar::diagnostic::Excerpt;
 use std::fmt::Write;
 
-/// Diagnostics as text, in the look of a compiler; `name` is what the file is called.
+/// Diagnostics as text in the style of a compiler; `name` is the displayed name of the file.
 pub fn render(diagnostics: &[Diagnostic], name: &str, colour: bool) -> String {
     paint(&marked(diagnostics, name), colour)
 }
 
-/// As above, with style marks, to be coloured when printed. Without a name there is no line that points to a file.
+/// As above, with style marks that become colours when printed. Without a name the line with the place in the file is omitted.
 pub fn marked(diagnostics: &[Diagnostic], name: &str) -> String {
     let mut out = String::new();
     for d in diagnostics {
@@ -19,7 +19,7 @@ pub fn marked(diagnostics: &[Diagnostic], name: &str) -> String {
     out
 }
 
-// Writing to a `String` cannot fail, so the results of `write!` carry nothing.
+// Writing to a `String` cannot fail, so the results of `write!` are ignored.
 fn one(out: &mut String, d: &Diagnostic, name: &str) {
     let warning = d.is_warning();
     let main = if warning { Style::Warning } else { Style::Error }.mark();
@@ -33,7 +33,7 @@ fn one(out: &mut String, d: &Diagnostic, name: &str) {
         margin = number.len();
         let Excerpt { text, before, length } = &place.excerpt;
         let (before, length) = (*before, *length);
-        // An element may come from a file that this one includes.
+        // An element may be in an included file.
         let name = place.file.as_deref().map_or(name, visible);
         let _ = writeln!(out, "{:margin$}{quiet}-->{off} {name}:{}:{}", "", place.line, place.column);
         let _ = writeln!(out, "{:margin$} {quiet}|{off}", "");

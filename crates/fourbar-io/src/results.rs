@@ -1,7 +1,7 @@
 //! Results on disk: `trajectory.csv`, written line by line under a temporary name, `summary.json` at the end, `checkpoint.json` in between.
 //!
-//! A run that is killed leaves a readable prefix: lines go out whole, at least every second. Files are written beside their
-//! place and renamed, so a reader sees the old one or the new one, never half of one.
+//! A killed run leaves a readable prefix: whole lines are written, at least every second. Files are written under a temporary name and then
+//! renamed, so that a reader sees a complete file, old or new.
 
 mod beside;
 mod cases;

@@ -6,14 +6,14 @@ use nalgebra::{Matrix3, Vector3};
 use std::collections::HashMap;
 use std::f64::consts::PI;
 
-/// Mass, centre of mass and inertia about it, in the axes of a link.
+/// Mass, centre of mass and inertia about the centre of mass, in the axes of a link.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Body {
     /// kg.
     pub mass: f64,
     /// Centre of mass.
     pub com: Vector3<f64>,
-    /// Tensor about the centre of mass.
+    /// Inertia tensor about the centre of mass.
     pub J: Matrix3<f64>,
 }
 
@@ -21,13 +21,13 @@ impl Body {
     pub const NONE: Self =
         Self { mass: 0.0, com: Vector3::new(0.0, 0.0, 0.0), J: Matrix3::new(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0) };
 
-    /// Both together.
+    /// The two bodies combined.
     pub fn with(&self, other: &Body) -> Self {
         let mass = self.mass + other.mass;
         if mass <= 0.0 {
             return Self { mass: 0.0, com: self.com, J: self.J + other.J };
         }
-        // A body without mass leaves the centre exactly where it is.
+        // A body without mass does not change the centre at all.
         let com = match (self.mass == 0.0, other.mass == 0.0) {
             (_, true) => self.com,
             (true, _) => other.com,
@@ -41,7 +41,7 @@ impl Body {
     }
 }
 
-/// A solid about its own centre; cylinders and capsules along z.
+/// A solid centred at the origin; cylinders and capsules are along z.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Solid {
     /// Half lengths of the edges.
@@ -65,7 +65,7 @@ impl Solid {
         }
     }
 
-    /// With a mass, about its own centre.
+    /// The solid with a given mass, about its centre.
     pub fn body(&self, mass: f64) -> Body {
         let diagonal = |x: f64, y: f64, z: f64| Matrix3::from_diagonal(&Vector3::new(x, y, z));
         let J = match self {
@@ -112,9 +112,9 @@ impl std::fmt::Display for Leak {
     }
 }
 
-/// Volume, centre and inertia of the solid that a closed mesh bounds, by the divergence theorem, with the density 1 kg/m^3.
+/// Volume, centre and inertia of the solid bounded by a closed mesh, by the divergence theorem, for the density 1 kg/m^3.
 ///
-/// Vertices are taken times `scale`, component by component; a mirroring scale turns the triangles round.
+/// Vertices are multiplied by `scale`, component by component; a mirroring scale reverses the orientation of the triangles.
 pub(crate) fn of_mesh(mesh: &Mesh, scale: &Vector3<f64>) -> Result<Body, Leak> {
     let open = open_edges(mesh);
     if open > 0 {
@@ -143,8 +143,8 @@ pub(crate) fn of_mesh(mesh: &Mesh, scale: &Vector3<f64>) -> Result<Body, Leak> {
     Ok(Body { mass: volume, com: com + origin, J })
 }
 
-/// Edges with different numbers of triangles in the two directions. Vertices at the same place are the
-/// same; places are compared in single precision, so that parts that nodes of a file put side by side count as joined.
+/// Edges with different numbers of triangles in the two directions. Coincident vertices count as one; they are compared in single
+/// precision, so that parts placed edge to edge by nodes of a file count as joined.
 fn open_edges(mesh: &Mesh) -> usize {
     let mut places: HashMap<[u32; 3], u32> = HashMap::with_capacity(mesh.vertices.len());
     let same: Vec<u32> = mesh
@@ -202,7 +202,7 @@ mod tests {
 
     #[test]
     fn a_capsule_is_a_cylinder_with_two_half_balls() {
-        // Slices along z give the second moments without the formulas of cylinder and ball.
+        // Slices along z give the second moments independently of the formulas of cylinder and ball.
         let (r, h) = (0.3, 0.7);
         let n = 200_000;
         let (mut m, mut zz, mut rr) = (0.0, 0.0, 0.0);

@@ -3,15 +3,15 @@
 /// A mechanism to start from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Starter {
-    /// What it is called.
+    /// Name of the kind of mechanism.
     pub kind: &'static str,
-    /// What it is, for a sentence.
+    /// Description for use in a sentence.
     pub what: &'static str,
-    /// The text of its file.
+    /// Text of the file.
     pub text: &'static str,
 }
 
-/// All of them, the usual one first.
+/// All of them, the default one first.
 pub const STARTERS: &[Starter] = &[
     Starter { kind: "four-bar", what: "a four-bar linkage", text: include_str!("starters/four-bar.yaml") },
     Starter { kind: "slider-crank", what: "a slider-crank with a spring", text: include_str!("starters/slider-crank.yaml") },

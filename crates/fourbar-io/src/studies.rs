@@ -9,49 +9,49 @@ use fourbar_design::measure::Measure;
 use fourbar_design::sweep::{Axis, Values};
 use std::collections::HashMap;
 
-/// The studies of a file in addition to its run.
+/// The studies of a file besides its run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Studies {
     /// Measures by name.
     pub measures: Vec<(String, String)>,
-    /// What `sweep` varies.
+    /// Settings of `sweep`.
     pub sweep: Option<SweepSpec>,
-    /// What `optimize` searches for.
+    /// Settings of `optimize`.
     pub optimize: Option<OptimizeSpec>,
-    /// How far parameters may be off, and clearances of joints.
+    /// Tolerances of parameters and clearances of joints.
     pub tolerances: Vec<(String, ToleranceSpec)>,
 }
 
-/// What `sweep` varies.
+/// Settings of `sweep`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SweepSpec {
     /// Values of parameters, as texts.
     pub vary: Vec<(String, String)>,
-    /// How cases are spread; `None`: on a grid.
+    /// How cases are sampled; `None`: on a grid.
     pub spread: Option<Spread>,
-    /// Seed of spread cases.
+    /// Seed of the sampling.
     pub seed: u64,
 }
 
-/// How cases are spread, and how many.
+/// How cases are sampled, and how many.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Spread {
-    /// By a Latin hypercube.
+    /// Latin hypercube.
     Lhs(usize),
-    /// By a Sobol sequence.
+    /// Sobol sequence.
     Sobol(usize),
 }
 
-/// What `optimize` searches for.
+/// Settings of `optimize`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct OptimizeSpec {
     /// Bounds of parameters, as texts.
     pub vary: Vec<(String, String)>,
-    /// The measure to make small.
+    /// The measure to minimise.
     pub minimize: Option<String>,
-    /// The measure to make large.
+    /// The measure to maximise.
     pub maximize: Option<String>,
-    /// Measures whose squares are to have a small sum.
+    /// Measures whose sum of squares is minimised.
     pub fit: Vec<(String, String)>,
     /// Conditions that must hold.
     pub keep: Vec<(String, String)>,
@@ -60,23 +60,23 @@ pub struct OptimizeSpec {
 /// A tolerance, numbers in SI.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ToleranceSpec {
-    /// Normal, three standard deviations.
+    /// Normal distribution: three standard deviations.
     PlusMinus(f64),
-    /// Normal, one standard deviation.
+    /// Normal distribution: one standard deviation.
     Sigma(f64),
-    /// Uniform, half the width.
+    /// Uniform distribution: half the width.
     Uniform(f64),
-    /// A grade of ISO 286.
+    /// Tolerance grade of ISO 286.
     Grade(String),
     /// Clearance of a joint.
     Clearance(f64),
 }
 
-/// Most values of an axis.
+/// Largest number of values of an axis.
 const MOST: usize = 100_000_000;
 
-/// Reads the values of an axis: `60..100 mm:41`, `1..100 kN/m:9:log`, `0.1..0.2` (any value between) or `60, 70, 90 mm`. The dimension,
-/// if known, is that of the parameter.
+/// Reads the values of an axis: `60..100 mm:41`, `1..100 kN/m:9:log`, `0.1..0.2` (any value between) or `60, 70, 90 mm`. The dimension, if
+/// known, is that of the parameter.
 pub fn axis(name: &str, text: &str, dimension: Option<Dimension>) -> Result<Axis, Diagnostic> {
     let refused = |why: &str| {
         Diagnostic::new("U430", format!("the values `{text}` of `{name}` {why}"))
@@ -134,7 +134,7 @@ pub fn axis(name: &str, text: &str, dimension: Option<Dimension>) -> Result<Axis
     Ok(Axis { name: name.into(), values: Values::Range { from, to, count, log }, unit: written, factor })
 }
 
-/// A number with or without a unit, in SI; otherwise why it is none, or not of the dimension that is requested.
+/// A number with or without a unit, in SI; otherwise the reason: no number, or not of the requested dimension.
 pub fn quantity_of(text: &str, dimension: Option<Dimension>) -> Result<f64, String> {
     match (quantity(text).filter(|(x, _)| x.is_finite()), dimension) {
         (None, _) => Err("is not a number".into()),
@@ -143,7 +143,7 @@ pub fn quantity_of(text: &str, dimension: Option<Dimension>) -> Result<f64, Stri
     }
 }
 
-/// A number at the head of a text, and what follows it.
+/// A number at the start of a text, and the rest of the text.
 pub fn number_and_unit(text: &str) -> Option<(f64, String)> {
     let text = text.trim();
     let mut split = text.len();
@@ -154,7 +154,7 @@ pub fn number_and_unit(text: &str) -> Option<(f64, String)> {
     x.is_finite().then(|| (x, text[split..].trim().to_string()))
 }
 
-/// Parameters and units, for measures.
+/// Parameters and units that a measure may use.
 struct Known<'a>(HashMap<&'a str, (f64, Option<Dimension>)>);
 
 impl Names for Known<'_> {
@@ -180,11 +180,11 @@ pub fn measure(
     Measure::with(text, columns, curves, &mut known)
 }
 
-/// Whether a measure may change with parameters while the run does not: its text names one of them, or a curve.
+/// Whether a measure may change with parameters while the run stays the same: its text names a parameter or a curve.
 pub fn names_parameters(text: &str, curves: &[CurveOn], parameters: &[(String, f64, Option<Dimension>)]) -> bool {
     let words = || text.split(|c: char| !(c.is_alphanumeric() || c == '_' || c == '.' || c == '-'));
     let known = |word: &str| parameters.iter().any(|p| p.0 == word) || curves.iter().any(|c| c.name == word);
-    // A hyphen is part of a name or a minus.
+    // A hyphen is part of a name or a minus sign.
     words().any(|w| known(w) || w.split('-').any(known))
 }
 

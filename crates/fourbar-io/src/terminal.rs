@@ -1,26 +1,26 @@
-//! The one gate through which text goes to a terminal: letters pass, what could move the cursor, change the order of letters or hide
-//! them does not. Styles are marks in the text, which only this gate turns into the sequences of a terminal.
+//! Output to a terminal: all text passes through this module, which replaces characters that could move the cursor, change the order of
+//! letters or hide them. Styles are marks in the text, which only this module turns into escape sequences.
 
 use std::fmt::Write;
 
-/// A style that the text after it takes, until [`Style::Off`] or the end of the line.
+/// A style of the text that follows, until [`Style::Off`] or the end of the line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Style {
-    /// As usual.
+    /// No style.
     Off,
-    /// Stands out.
+    /// Bold text.
     Bold,
-    /// In the accent colour.
+    /// The accent colour.
     Accent,
-    /// Of an error.
+    /// The colour of errors.
     Error,
-    /// Of a warning.
+    /// The colour of warnings.
     Warning,
     /// Frames and margins.
     Quiet,
 }
 
-/// Marks are characters that Unicode promises never to give a meaning.
+/// Marks are characters that Unicode guarantees never to assign.
 const FIRST_MARK: u32 = 0xfdd0;
 const STYLES: [(Style, &str); 6] = [
     (Style::Off, "\x1b[0m"),
@@ -32,7 +32,7 @@ const STYLES: [(Style, &str); 6] = [
 ];
 
 impl Style {
-    /// Its mark in a text.
+    /// The mark of this style in a text.
     pub fn mark(self) -> char {
         char::from_u32(FIRST_MARK + self as u32).unwrap_or(char::REPLACEMENT_CHARACTER)
     }
@@ -43,7 +43,7 @@ impl Style {
     }
 }
 
-/// Whether a character is not a letter to look at: controls, marks of direction, characters without width, and those without meaning.
+/// Whether a character is not visible as itself: control characters, direction marks, zero-width and unassigned characters.
 pub fn is_hidden(c: char) -> bool {
     c.is_control()
         || matches!(u32::from(c),
@@ -52,7 +52,7 @@ pub fn is_hidden(c: char) -> bool {
         || u32::from(c) & 0xfffe == 0xfffe
 }
 
-/// A piece of text for a terminal: every hidden character becomes one that can be seen, so that lengths stay.
+/// A piece of text for a terminal: every hidden character is replaced by a visible one, so that lengths stay.
 pub fn visible(text: &str) -> String {
     text.chars()
         .map(|c| match c {
@@ -63,14 +63,14 @@ pub fn visible(text: &str) -> String {
         .collect()
 }
 
-/// Whole text for a terminal: lines stay, style marks become colours if requested, and everything else is [`visible`].
+/// A complete text for a terminal: line breaks stay, style marks become colours if requested, and everything else is made [`visible`].
 pub fn paint(text: &str, colour: bool) -> String {
     let mut out = String::with_capacity(text.len());
     let mut styled = false;
     for c in text.chars() {
         match (c, Style::of(c)) {
             ('\n', _) => {
-                // No style reaches beyond its line.
+                // A style ends with its line.
                 if std::mem::take(&mut styled) {
                     out.push_str(STYLES[0].1);
                 }
@@ -93,7 +93,7 @@ pub fn paint(text: &str, colour: bool) -> String {
     out
 }
 
-/// JSON for a terminal: hidden characters, which only texts can hold, are written as escapes and read back as they were.
+/// JSON for a terminal: hidden characters, which occur only inside strings, are written as escapes and read back unchanged.
 pub fn escaped_json(json: &str) -> String {
     let mut out = String::with_capacity(json.len());
     let mut units = [0; 2];

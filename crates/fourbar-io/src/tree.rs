@@ -1,8 +1,8 @@
-//! The text of a file as a tree of values with their places, before anything of it is understood.
+//! The text of a file as a tree of values with their locations, before it is interpreted.
 //!
-//! YAML events become nodes without recursion. Depth, number of values and expansion of aliases are limited, so that a
-//! small hostile file cannot become a large tree. JSON is read by the same parser. Texts in the form of large files take a shorter way to the
-//! same tree, [`quick`].
+//! YAML events become nodes without recursion. Depth, number of values and expansion of aliases are limited, so that a small hostile file
+//! cannot become a large tree. JSON is read by the same parser. Texts in the form of large files are read by the faster parser [`quick`],
+//! which gives the same tree.
 
 mod quick;
 
@@ -15,14 +15,14 @@ use std::sync::Arc;
 
 /// Deepest nesting of flow collections, and of block collections.
 pub(crate) const MAX_DEPTH: usize = 64;
-/// Most keys and values that anchors and aliases may copy.
+/// Largest number of keys and values that anchors and aliases may copy.
 pub(crate) const MAX_COPIES: usize = 100_000;
 
 /// A scalar: usually a piece of the source, sometimes a separate text (escapes, folded lines).
 #[derive(Clone, Debug)]
 pub(crate) struct Text {
     pub span: Span,
-    // Rare, and every scalar of a large file pays for its size.
+    // Boxed twice because it is rare, and its size counts in every scalar of a large file.
     own: Option<Box<Box<str>>>,
     /// Written without quotes.
     pub plain: bool,
@@ -41,12 +41,12 @@ impl Text {
         Self { span, own: None, plain }
     }
 
-    /// A placeholder that only has a location.
+    /// An empty text that only has a location.
     pub fn marker(at: usize) -> Self {
         Self { span: Span::new(at, at + 1), own: Some(Box::new("".into())), plain: false }
     }
 
-    /// Whether places inside the text can be pointed at in the source.
+    /// Whether positions in the text correspond to positions in the source.
     pub fn is_verbatim(&self) -> bool {
         self.own.is_none()
     }
@@ -66,7 +66,7 @@ pub(crate) struct Node {
 }
 
 impl Node {
-    /// What it is, for messages.
+    /// Kind of the value, for messages.
     pub fn what(&self, source: &str) -> &'static str {
         match &self.content {
             Content::Scalar(text) if is_null(text, source) => "nothing",
@@ -90,7 +90,7 @@ impl Node {
         entries.iter().find(|(k, _)| k.get(source) == name)
     }
 
-    /// What an empty group of a sketch represents.
+    /// The element that an empty group of a sketch stands for.
     pub fn later(&self, source: &str) -> Option<Self> {
         match &self.content {
             Content::Map(none) if none.is_empty() => quick::element(source, self.span.start()),
@@ -98,7 +98,7 @@ impl Node {
         }
     }
 
-    /// The number of keys and values in it.
+    /// Number of keys and values in the node.
     fn size(&self) -> usize {
         let mut size = 0;
         let mut open = vec![self];
@@ -117,7 +117,7 @@ impl Node {
     }
 }
 
-/// Whether a scalar states that there is nothing.
+/// Whether a scalar is null.
 pub(crate) fn is_null(text: &Text, source: &str) -> bool {
     text.plain && matches!(text.get(source), "" | "~" | "null" | "Null" | "NULL")
 }
@@ -129,7 +129,7 @@ pub(crate) struct Tree {
     pub root: Node,
 }
 
-/// A problem with its place.
+/// A problem with its location.
 pub(crate) type Located = (Diagnostic, Option<Span>);
 
 enum Frame {
@@ -149,7 +149,7 @@ struct Builder<'a> {
 }
 
 impl Tree {
-    /// Reads a text of at most `most` keys and values; syntax errors end the reading, duplicate keys are collected.
+    /// Reads a text of at most `most` keys and values; the first syntax error ends the reading, duplicate keys are collected.
     pub fn parse(source: &Arc<str>, most: usize) -> Result<Self, Vec<Located>> {
         match quick::parse(source, most) {
             Some(root) => Ok(Self { source: source.clone(), root }),
@@ -157,8 +157,8 @@ impl Tree {
         }
     }
 
-    /// The same, with elements of large sections that are read when their turn comes, [`Node::later`]: the tree of a large file takes many
-    /// times the memory of its text.
+    /// The same, except that elements of large sections are read later with [`Node::later`]: the tree of a large file takes many times the
+    /// memory of its text.
     pub fn sketch(source: &Arc<str>, most: usize) -> Result<Self, Vec<Located>> {
         match quick::sketch(source, most) {
             Some(root) => Ok(Self { source: source.clone(), root }),
@@ -166,7 +166,7 @@ impl Tree {
         }
     }
 
-    /// The same by the events of the parser, regardless of the form.
+    /// The same with the YAML parser, whatever the form of the text.
     pub(crate) fn events(source: &Arc<str>, most: usize) -> Result<Self, Vec<Located>> {
         let mut options = granit_parser::options! { flow_nesting_limit: MAX_DEPTH, block_nesting_limit: MAX_DEPTH };
         options.set_emit_comments(false);
@@ -195,7 +195,7 @@ impl Tree {
     }
 }
 
-/// The file holds nothing.
+/// The error for an empty file.
 pub(crate) fn empty() -> Diagnostic {
     Diagnostic::new("M002", "the file is empty").help("`fourbar new FILE` writes a commented file to start from")
 }
@@ -277,7 +277,7 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// Puts a finished node where it belongs.
+    /// Adds a finished node to its parent.
     fn keep(&mut self, anchor: usize, node: Node) -> Step {
         if anchor != 0 {
             self.copy(node.size(), node.span)?;
@@ -300,7 +300,7 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// Takes over the keys of `<<: *anchor` that the group does not give itself.
+    /// Adds the keys of `<<: *anchor` that the group does not define itself.
     fn merge(&self, entries: Vec<(Text, Node)>) -> Vec<(Text, Node)> {
         let is_merge = |(key, value): &(Text, Node)| key.plain && key.get(self.source) == "<<" && matches!(value.content, Content::Map(_));
         if !entries.iter().any(is_merge) {
@@ -317,7 +317,7 @@ impl Builder<'_> {
     }
 
     fn duplicates(&mut self, entries: &[(Text, Node)]) {
-        // Most groups are small: comparing beats hashing there.
+        // Most groups are small: there, comparing is faster than hashing.
         const SMALL: usize = 12;
         let mut seen = HashSet::new();
         for (i, (key, _)) in entries.iter().enumerate() {
@@ -333,7 +333,7 @@ impl Builder<'_> {
         }
     }
 
-    /// What to do about text that is not YAML, for the mistakes that are made most.
+    /// Help for text that is not YAML, for the most frequent mistakes.
     fn syntax_help(&self, info: &str, at: usize) -> String {
         let begin = self.source.get(..at).and_then(|t| t.rfind('\n')).map_or(0, |k| k + 1);
         let line = self.source.get(begin..).and_then(|t| t.lines().next()).unwrap_or_default().trim();
@@ -376,13 +376,13 @@ impl Builder<'_> {
     }
 }
 
-/// Help for text that is not YAML, where nothing better is known.
+/// Help for text that is not YAML if the cause is unknown.
 const MALFORMED: &str = "check indentation, brackets and quotes near this place; tabs may not indent";
 
 /// Largest number of characters of a word in a message.
 pub(crate) const SHORT: usize = 60;
 
-/// A word of the file, cut to a length fit for a message.
+/// A word of the file, shortened for a message.
 pub(crate) fn shorten(word: &str) -> String {
     match word.char_indices().nth(SHORT) {
         Some((end, _)) => format!("{}...", &word[..end]),
@@ -390,7 +390,7 @@ pub(crate) fn shorten(word: &str) -> String {
     }
 }
 
-/// Whether a group holds a key, readable or not.
+/// Whether a group has a key, valid or not.
 pub(crate) fn has_key(node: &Node, key: &str, source: &str) -> bool {
     matches!(&node.content, Content::Map(entries) if entries.iter().any(|(k, _)| k.get(source) == key))
 }

@@ -6,11 +6,11 @@ use std::f64::consts::PI;
 /// A unit.
 #[derive(Clone, Copy, Debug)]
 pub struct Unit {
-    /// How it is written.
+    /// Symbol.
     pub name: &'static str,
     /// Value in SI.
     pub factor: f64,
-    /// Its dimension.
+    /// Dimension.
     pub dimension: Dimension,
 }
 
@@ -26,7 +26,7 @@ const CAPACITANCE: Dimension = Dimension::electric(-2, -1, 4, 2);
 /// Newtons per pound-force: 0.45359237 kg times the standard gravity 9.80665 m/s^2, both exact by definition.
 const LBF: f64 = 4.4482216152605;
 
-/// All units. Compounds such as `kN/m` or `kg*m^2` are made of them.
+/// All units; compounds such as `kN/m` or `kg*m^2` are formed from them.
 pub const UNITS: &[Unit] = &[
     u("m", 1.0, Dimension::LENGTH),
     u("km", 1e3, Dimension::LENGTH),
@@ -98,7 +98,7 @@ pub const UNITS: &[Unit] = &[
 
 /// Factor and dimension of a unit.
 pub(crate) fn unit(name: &str) -> Option<(f64, Dimension)> {
-    // The micro sign and the Greek letter look alike.
+    // The micro sign and the Greek letter mu look alike.
     let name = match name {
         "μm" => "µm",
         "μs" => "µs",
@@ -107,7 +107,7 @@ pub(crate) fn unit(name: &str) -> Option<(f64, Dimension)> {
     UNITS.iter().find(|u| u.name == name).map(|u| (u.factor, u.dimension))
 }
 
-/// Units alone.
+/// Names are those of units only.
 struct Units;
 
 impl Names for Units {
@@ -129,7 +129,7 @@ pub(crate) fn quantity(text: &str) -> Option<(f64, Option<Dimension>)> {
     Some((expr.constant_value()?, dimension))
 }
 
-/// The dimension of an SI unit; `None` if it is no unit, or not one of the SI.
+/// The dimension of an SI unit; `None` if it is not a unit or not an SI unit.
 pub fn dimension_of(unit: &str) -> Option<Dimension> {
     if unit == "1" {
         return Some(Dimension::NONE);

@@ -1,4 +1,4 @@
-//! One file, many mechanisms: a file that was read once is built again with other parameters, without parsing its text.
+//! Variations of one file: after it was read once, mechanisms with other parameter values are built without parsing its text again.
 
 use crate::file::{Loaded, ReadOptions};
 use crate::places::Places;
@@ -11,7 +11,7 @@ use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// A file that is built with other values of its parameters. It may be shared by threads.
+/// A file from which mechanisms with other parameter values are built. It may be shared between threads.
 ///
 /// ```
 /// use fourbar_io::{ReadOptions, Variations, read_model};
@@ -27,13 +27,13 @@ pub struct Variations {
     form: Form,
     path: Option<PathBuf>,
     set: Vec<(String, String)>,
-    /// All parameters as the file has them.
+    /// All parameters with their values in the file.
     parameters: Vec<Fixed>,
     places: Places,
 }
 
 impl Variations {
-    /// A file that was read, from `path` where it has one, with parameters that were set as text before all others.
+    /// From a loaded file, with its `path` if it has one; the parameters `set` as text are set before all others.
     pub fn new(loaded: &Loaded, path: Option<&Path>, set: &[(String, String)], large: bool) -> Result<Self, Error> {
         let form = Form::whole(&Arc::from(loaded.places.source()), large)?;
         let mut file =
@@ -48,12 +48,12 @@ impl Variations {
         understand(&self.form, bodies.map(Cow::Borrowed), &options, fixed, String::new())
     }
 
-    /// Names, SI values and dimensions of the parameters as the file has them.
+    /// Names, SI values and dimensions of the parameters in the file.
     pub fn parameters(&self) -> &Parameters {
         &self.parameters
     }
 
-    /// Value of a parameter in SI, and its dimension where it has a unit.
+    /// Value of a parameter in SI, and its dimension if it has a unit.
     pub fn parameter(&self, name: &str) -> Result<(f64, Option<Dimension>), Diagnostic> {
         let found = self.parameters.iter().find(|p| p.0 == name);
         found.map(|p| (p.1, p.2)).ok_or_else(|| {
@@ -65,12 +65,12 @@ impl Variations {
         })
     }
 
-    /// The mechanism with these values of parameters, in SI; parameters that depend on them follow.
+    /// The mechanism with these parameter values, in SI; dependent parameters are recomputed.
     pub fn model(&self, values: &[(&str, f64)]) -> Result<Model, Error> {
         self.build(values).map(|(model, _)| model)
     }
 
-    /// The same, and all parameters as they are then.
+    /// The same, together with the resulting values of all parameters.
     pub fn build(&self, values: &[(&str, f64)]) -> Result<(Model, Parameters), Error> {
         let mut fixed = Vec::with_capacity(values.len());
         for (name, x) in values {
@@ -86,7 +86,7 @@ impl Variations {
     }
 }
 
-/// The text of a mechanism file with other values of some of its parameters; everything else, comments included, stays.
+/// The text of a mechanism file with other values of some parameters; everything else, including comments, stays.
 pub fn with_parameters(loaded: &Loaded, values: &[(String, String)]) -> Result<String, Diagnostic> {
     let section = if loaded.mechspec { "PhysicalParams" } else { "parameters" };
     let source = loaded.places.source();

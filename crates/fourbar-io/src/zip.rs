@@ -1,10 +1,10 @@
-//! Zip archives: the same entries give the same bytes.
+//! Zip archives; the same entries always give the same bytes.
 
 /// Date of all entries, 1 January 1980.
 const DATE: [u8; 4] = [0, 0, 0x21, 0];
-/// Smaller entries are stored as they are.
+/// Smaller entries are stored uncompressed.
 const SMALL: usize = 128;
-/// Level of compression: beyond it libraries hardly get smaller.
+/// Level of compression: higher levels hardly reduce the size.
 const LEVEL: u8 = 6;
 
 /// A file in an archive.
@@ -34,7 +34,7 @@ fn crc32(bytes: &[u8]) -> u32 {
     !bytes.iter().fold(u32::MAX, |crc, b| (crc >> 8) ^ table[((crc ^ u32::from(*b)) & 255) as usize])
 }
 
-/// The archive of some files; names with strokes are in folders. Less than 4 GB in all.
+/// The archive of some files, less than 4 GB in all; names with slashes are in folders.
 pub fn archive(entries: &[Entry]) -> Vec<u8> {
     let (mut out, mut directory) = (Vec::new(), Vec::new());
     for e in entries {

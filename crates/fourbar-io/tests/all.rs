@@ -1,4 +1,4 @@
-//! Tests of the files in and out, in one program: linked once, run one process a test.
+//! All tests of reading and writing files in one program: linked once, run with one process per test.
 
 mod builder;
 mod contact;

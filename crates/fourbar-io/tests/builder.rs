@@ -1,4 +1,4 @@
-//! Mechanisms written in Rust are those of the files, to the bit, and what is wrong with them is said in the same words.
+//! Mechanisms built in Rust equal those of the files bit for bit, and their errors have the same texts.
 
 use fourbar::mechanism::{Body, GROUND, Mechanism, drawn, on};
 use fourbar::spec::*;
@@ -10,12 +10,12 @@ fn file(name: &str) -> (ModelSpec, Vec<(String, f64)>) {
     (loaded.spec, loaded.parameters)
 }
 
-/// Values of a file's parameters by name.
+/// Looks up values of parameters by name.
 fn parameters(list: &[(String, f64)]) -> impl Fn(&str) -> f64 {
     |name| list.iter().find(|(n, _)| n == name).unwrap_or_else(|| panic!("{name}")).1
 }
 
-/// The same specification, and the same model to the bit.
+/// Asserts the same specification, and the same model bit for bit.
 fn assert_same(built: Mechanism, file: &ModelSpec) {
     let spec = built.clone().spec().unwrap_or_else(|e| panic!("{e}"));
     assert_eq!(&spec, file);
@@ -84,7 +84,7 @@ fn the_four_bar_is_that_of_its_file() {
     assert_same(built, &spec);
 }
 
-/// Writes a specification out again with the builder: every element through its own method.
+/// Rebuilds a specification with the builder: every element by its own method.
 fn rewritten(spec: &ModelSpec) -> Mechanism {
     let mut m = Mechanism::new().title(spec.title.clone()).study(spec.study.clone()).hold(spec.hold.clone()).trace(spec.trace.clone());
     m = m.columns(spec.columns.clone());
@@ -234,7 +234,7 @@ fn joint(m: Mechanism, name: &str, j: &JointSpec) -> Mechanism {
             }
         }
         JointSpec::Curve { bodies: [a, b], curve, at, radius, side: None } if *radius == 0.0 => m.point_on_curve(name, a, b, curve, *at),
-        // Followers with a radius have no separate methods.
+        // There are no methods for followers with a radius.
         JointSpec::Curve { .. } => m.joint(name, j.clone()),
         JointSpec::Distance { from, to, length } => {
             let joint = m.distance_joint(name, from.clone(), to.clone());
@@ -338,7 +338,7 @@ fn every_shipped_model_and_random_mechanism_can_be_written_in_rust() {
     let shipped = fourbar_io::examples::examples().map(|e| file(e.name).0);
     let random = (0..116).map(|seed| {
         let mut spec = fourbar_testing::families::mechanism(seed);
-        // Joints that are drawn at a place have an axis in the random ones, which says nothing.
+        // Random joints without an axis that are drawn at a place have one nevertheless, which has no effect.
         for (_, j) in &mut spec.joints {
             if let JointSpec::Pair { kind: PairKind::Spherical | PairKind::Fixed, placement: Placement::World { axis, .. }, .. } = j {
                 *axis = Z;

@@ -33,7 +33,7 @@ fn contacts_of_every_shape_are_read_written_and_read_again() {
     assert_eq!(first.contacts, second.contacts, "{text}");
     assert_eq!(first.contacts.len(), 9);
     let model = first.build().unwrap_or_else(|e| panic!("{e}"));
-    // Compliant ones are forces, rigid ones are not.
+    // Compliant contacts are forces, rigid ones are not.
     assert_eq!((model.forces.len(), model.contacts.len()), (3, 6));
     let Partners::Between(sides) = &first.contacts[0].1.partners else { panic!("between") };
     assert_eq!(sides[1].bodies, ["ground"]);

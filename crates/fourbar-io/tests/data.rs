@@ -1,4 +1,4 @@
-//! Tables, functions and outputs in files: what is read, what is refused with which words, and hostile ones.
+//! Tables, functions and outputs in files: accepted ones, rejected ones with their messages, and hostile ones.
 
 use fourbar::spec::{ModelSpec, TableEnds};
 use fourbar_io::{Loaded, ReadOptions, read_model, read_model_file, render, write_model};
@@ -114,7 +114,7 @@ fn paths_stay_in_the_folder_and_devices_are_left_alone() {
     {
         std::os::unix::fs::symlink("../outside.csv", folder.join("link.csv")).unwrap();
         assert_eq!(problem(in_folder(&folder, "tables: {lift: {file: link.csv}}")).0, "M040");
-        // A pipe would never end.
+        // A pipe has no end.
         let made = std::process::Command::new("mkfifo").arg(folder.join("pipe.csv")).status();
         if made.is_ok_and(|s| s.success()) {
             assert_eq!(problem(in_folder(&folder, "tables: {lift: {file: pipe.csv}}")).0, "M041");
@@ -143,7 +143,7 @@ fn points_in_the_file_itself() {
     let table = |rest: &str| spec(&format!("parameters: {{r: 2, w: 5 mm}}\ntables: {{lift: {{{rest}}}}}")).tables.remove(0).1;
     let t = table("points: [[0, 0], [1, r], [2, 3*r]]");
     assert_eq!((t.points, t.x_dimension), (vec![[0.0, 0.0], [1.0, 2.0], [2.0, 6.0]], None));
-    // Bare numbers are in the unit of the table, quantities and parameters are what they are.
+    // Plain numbers are in the unit of the table, quantities and parameters keep their own.
     let t = table("points: [[0, 0], [100, 2 m], [200, w]], x_unit: mm, y_unit: mm, slopes: [0, 1]");
     assert_eq!((t.points, t.ends), (vec![[0.0, 0.0], [0.1, 2.0], [0.2, 5e-3]], TableEnds::Slopes(0.0, 1.0)));
     refused("tables: {lift: {points: [[0, 0], [1, 2 kg], [2, 3]], y_unit: mm}}", "M031", "point 2");
@@ -178,7 +178,7 @@ fn calls_of_tables_are_checked_with_suggestions() {
     // A table in a constant is a number.
     let spec = spec(&format!("{LIFT}start: {{J.angle: lift(0.5)}}"));
     assert!((spec.start[0].1 - 0.6875).abs() < 1e-15);
-    // Parameters come before tables.
+    // Parameters are evaluated before tables.
     refused("parameters: {p: lift(1)}\ntables: {lift: {points: [[0, 0], [1, 1], [2, p]]}}", "M022", "lift");
 }
 
@@ -226,13 +226,13 @@ fn functions_that_make_no_sense_are_refused() {
     refused("functions: 3", "M011", "a group of names");
     refused("functions: {a: t}\nstart: {tip.x: a}", "M021", "changes with time");
     refused("functions: {a: t}\ndrives: {m: {joint: J, angle: a(t)}}", "M022", "without parentheses");
-    // What rests on a refused function is not complained of again.
+    // What depends on a rejected function is not reported again.
     refused("functions: {a: 1/0, b: a, c: b}\ndrives: {m: {joint: J, angle: c}}", "M024", "");
-    // Each doubles the one before: nothing grows without bound.
+    // Each function doubles the previous one: the size must stay bounded.
     let many: Vec<String> = (1..60).map(|k| format!("f{k}: f{} + f{}", k - 1, k - 1)).collect();
     let (code, message) = problem(read(&format!("functions: {{f0: sin(t) + t^2, {}}}", many.join(", "))));
     assert!(code == "M027" && message.contains("20000 operations"), "{message}");
-    // Long chains are fine.
+    // Long chains are accepted.
     let chain: Vec<String> = (1..5000).rev().map(|k| format!("g{k}: g{} + 0", k - 1)).collect();
     assert!(read(&format!("functions: {{{}, g0: t}}", chain.join(", "))).is_ok());
 }
@@ -251,7 +251,7 @@ fn outputs_have_their_units() {
     refused("outputs: {a: tip.q}", "M021", "has `tip.x`");
     refused("outputs: {a: [1]}", "M011", "");
     refused("outputs: {energy: t}", "M016", "taken");
-    // Columns share their names with everything else.
+    // Columns share one namespace with all other elements.
     let taken = spec("outputs: {tip: t}").build().map(|_| ()).expect_err("two of a name");
     assert_eq!(taken[0].code.0, "M100");
 }

@@ -1,4 +1,4 @@
-//! Good files: the starter, the shipped models, every section and type, JSON, overrides.
+//! Valid files: the starter, the shipped models, every section and type, JSON, overrides.
 
 use fourbar::spec::*;
 use fourbar_io::{Loaded, ReadOptions, read_model, read_model_file, render, starter};
@@ -21,7 +21,7 @@ fn the_files_to_start_from_read_without_a_warning() {
         loaded.spec.build().unwrap_or_else(|e| panic!("{}: {e}", s.kind));
         assert!(s.text.lines().all(|l| l.chars().count() <= 200) && s.text.starts_with("# "), "{}", s.kind);
     }
-    // The lengths of the links are those of the sketch.
+    // The lengths of the links are those of the starter file.
     let coupler = read(starter()).spec.bodies[1].1.clone();
     let radius = 8e-3_f64;
     let length = 260e-3_f64.hypot(80e-3);
@@ -275,7 +275,7 @@ fn places_lead_back_to_the_file() {
     assert_eq!(loaded.hash.len(), 64);
 }
 
-/// Bodies that are drawn turned, with every element that has a direction on a body.
+/// Bodies in a rotated initial orientation, with every element that has a direction on a body.
 fn turned(axis: &str, on: &str) -> String {
     format!(
         "fourbar: 1
@@ -302,7 +302,7 @@ fn three_numbers_of_a_direction_are_in_the_frame_of_its_body() {
     let bare = spec("[0, 1, 0]", "on");
     assert_eq!(bare, spec("{at: [0, 1, 0]}", "on"));
     assert_ne!(bare, spec("{world: [0, 1, 0]}", "on"));
-    // The key that older readers of YAML take for a truth value has another word, and may be quoted.
+    // A key that older YAML readers take for a truth value has a synonym, and may be quoted.
     assert_eq!(bare, spec("[0, 1, 0]", "place"));
     assert_eq!(bare, spec("[0, 1, 0]", "'on'"));
     for (text, code) in [
@@ -313,7 +313,7 @@ fn three_numbers_of_a_direction_are_in_the_frame_of_its_body() {
         let errors = read_model(&text, &ReadOptions::default()).unwrap_err();
         assert_eq!(errors.iter().map(|e| e.code.0).collect::<Vec<_>>(), [code], "{text}");
     }
-    // A disk that is drawn leaning and touching its plane stays where it is drawn.
+    // A disk that is drawn leaning and in contact with its plane stays in place.
     let disk = "fourbar: 1
 gravity: [0, 0, -9.81]
 bodies:
@@ -325,7 +325,7 @@ constraints: {roll: {type: rolling-disk, on: {body: d}, axis: [0, 1, 0], radius:
     assert!(moved.iter().all(|m| m.distance < 1e-12 && m.angle < 1e-12), "{moved:?}");
 }
 
-/// Curves of both kinds and the joints on them are read as they were written.
+/// Curves of both kinds and the joints on them are unchanged after writing and reading.
 #[test]
 fn curves_and_points_on_them_survive_writing() {
     let text = "fourbar: 1\ncurves:\n  lobe: {points: [[40 mm, 0], [0, 35 mm], [-30 mm, 0], [0, -31 mm]], closed: true, plane: {at: [0, 0, 1 mm], normal: [0, 0.6, 0.8], x: [1, 0, 0]}}\n  track: {points: [[0, 0, 0.1], [1, 0.2, 0.1], [2, 0, 0.1], [2.5, 0.4, 0.1]]}\nbodies:\n  a: {mass: 1, inertia: [1, 1, 1]}\n  b: {mass: 1, inertia: [1, 1, 1], at: [0.1, 0, 0]}\njoints:\n  j: {type: point-on-curve, bodies: [ground, a], curve: lobe, at: {at: [1, 2, 3]}, radius: 2 mm, side: right}\n  k: {type: point-on-curve, bodies: [ground, b], curve: track, at: [0.1, 0.2, 0.3]}\n";
@@ -333,7 +333,7 @@ fn curves_and_points_on_them_survive_writing() {
     assert_eq!((spec.curves.len(), spec.joints.len()), (2, 2));
     let model = spec.build().unwrap();
     let distances = model.joints.iter().filter(|j| j.kind.has_distance()).count();
-    // The closed curve counts its rounds.
+    // The coordinate along the closed curve counts turns.
     assert_eq!((distances, model.angles.len()), (2, 1));
     let written = fourbar_io::write_model(&spec);
     assert_eq!(fourbar_io::read_model(&written, &fourbar_io::ReadOptions::default()).unwrap().spec, spec, "{written}");
@@ -343,12 +343,12 @@ fn curves_and_points_on_them_survive_writing() {
 fn computed_parameters_are_those_that_follow_others() {
     let loaded = read(&with("parameters: {a: 2 m, c: 3 m + b/2, b: a*2, d: 5, e: sin(pi)}\n"));
     assert_eq!(loaded.computed_parameters, ["c", "b"]);
-    // A value from outside takes the place of an expression, and an expression that of a value.
+    // A value from outside replaces an expression, and an expression replaces a value.
     let set = [("b".to_string(), "1 m".to_string()), ("d".to_string(), "2*e".to_string())];
     let text = with("parameters: {a: 2 m, c: 3 m + b/2, b: a*2, d: 5, e: sin(pi)}\n");
     let other = read_model(&text, &ReadOptions { set: &set, ..ReadOptions::default() }).expect("readable");
     assert_eq!(other.computed_parameters, ["c", "d"]);
-    // In shipped models: what changes with others is in the list.
+    // In shipped models every parameter that changes with others is in the list.
     for e in fourbar_io::examples::examples() {
         let loaded = read(e.text);
         for (name, x) in &loaded.parameters {

@@ -1,4 +1,4 @@
-//! Bad and hostile files: each ends with its own code, none panics or overflows the stack.
+//! Invalid and hostile files: each gives its own code, without a panic or stack overflow.
 
 use fourbar::Error;
 use fourbar_io::{ReadOptions, read_model, read_model_file, render, starter};
@@ -8,7 +8,7 @@ fn errors(text: &str) -> Error {
     match read_model(text, &ReadOptions::default()) {
         Ok(_) => panic!("accepted: {}", &text[..text.len().min(200)]),
         Err(errors) => {
-            // Painting must survive whatever was read.
+            // Painting must work for any content.
             assert!(render(&errors, "bad.yaml", true).len() < 100_000);
             errors
         }
@@ -19,12 +19,12 @@ fn codes(text: &str) -> Vec<&'static str> {
     errors(text).iter().map(|e| e.code.0).collect()
 }
 
-/// A good body and whatever follows.
+/// A valid body followed by `rest`.
 fn with(rest: &str) -> String {
     format!("fourbar: 1\nbodies:\n  a: {{mass: 1, inertia: [1, 1, 1]}}\n{rest}\n")
 }
 
-/// A good file but for the keys of one body.
+/// A file that is valid except for the keys of one body.
 fn body(keys: &str) -> String {
     format!("fourbar: 1\nbodies:\n  a: {{{keys}}}\n")
 }
@@ -146,7 +146,7 @@ fn aliases_cannot_explode() {
         text += &format!("a{i}: &a{i} [{}]\n", vec![alias; 10].join(", "));
     }
     assert_eq!(codes(&text), ["M006"]);
-    // Many anchors around one large list copy it as well.
+    // Many anchors around one large list also copy it.
     let nested = format!("a: {}[{}]{}", (0..50).map(|i| format!("&n{i} [")).collect::<String>(), "1, ".repeat(100_000), "]".repeat(50));
     assert_eq!(codes(&nested), ["M006"]);
 }
@@ -226,7 +226,7 @@ fn long_parameter_chains_are_computed() {
     assert_eq!(codes(&circle), ["M033"]);
 }
 
-/// A good file that uses most of the format.
+/// A valid file that uses most of the format.
 const RICH: &str = "
 fourbar: 1
 title: Everything at once
@@ -302,7 +302,7 @@ fn random_mutations_never_panic() {
         match read_model(&text, &ReadOptions::default()) {
             Ok(loaded) => {
                 accepted += 1;
-                // What reads must also be built, or refused with a place.
+                // Accepted files must also be built, or rejected with a location.
                 if let Err(errors) = loaded.spec.build() {
                     let located: Vec<_> = errors.iter().map(|d| loaded.places.locate(d)).collect();
                     let _ = render(&located, "mutated.yaml", false);
@@ -315,6 +315,6 @@ fn random_mutations_never_panic() {
             }
         }
     }
-    // Both kinds must occur, otherwise the test tests nothing.
+    // Both outcomes must occur for the test to be meaningful.
     assert!(accepted > 100 && refused > 1000, "{accepted} {refused}");
 }

@@ -1,4 +1,4 @@
-//! MechSpec files: the same mechanisms as in the other format, the same motion, and both ways of conversion.
+//! MechSpec files: the same mechanisms as in the other format, the same motion, and conversion in both directions.
 
 use fourbar::analysis::assembly::assemble;
 use fourbar::spec::{JointSpec, ModelSpec, PairKind};
@@ -25,7 +25,7 @@ fn refused(text: &str) -> Error {
     read_model(text, &ReadOptions::default()).expect_err(text)
 }
 
-/// Largest difference of two trajectories over pairs of columns.
+/// Largest difference between two trajectories over pairs of columns.
 fn difference(a: &Trajectory, b: &Trajectory, columns: &[(String, String)]) -> f64 {
     assert_eq!(a.len(), b.len());
     let pairs: Vec<(usize, usize)> = columns.iter().map(|(x, y)| (a.find(x).expect(x), b.find(y).expect(y))).collect();
@@ -41,13 +41,13 @@ fn centres(names: &[(&str, &str)]) -> Vec<(String, String)> {
     names.iter().flat_map(|n| axis("r", n).into_iter().chain(axis("v", n))).collect()
 }
 
-/// Runs two models with the same step, so that their errors are the same, and compares.
+/// Runs two models with the same step, so that their errors are the same, and returns the largest difference.
 fn alike(a: &Model, b: &Model, t_end: f64, step: f64, columns: &[(String, String)]) -> f64 {
     let study = Study { t_end, step: Some(step), output_step: t_end / 10.0, ..Study::of(a) };
     difference(&run(a, &study).0, &run(b, &study).0, columns)
 }
 
-/// Positions and velocities reach the reference of Mechanism0: the mass of its spring is carried exactly.
+/// Positions and velocities agree with the reference of Mechanism0, whose spring has a mass.
 #[test]
 fn mechanism0_with_its_heavy_spring_reaches_the_reference() {
     let model = parse(&mechspec("mechanism0"));
@@ -69,14 +69,14 @@ fn mechanism0_with_its_heavy_spring_reaches_the_reference() {
 fn rscr_andrews_and_the_robot_move_as_their_models_of_bodies_and_joints() {
     let rscr = parse(&mechspec("rscr"));
     let columns = centres(&[("ABu", "part1"), ("CBv", "part2"), ("DC1wv", "part3")]);
-    // The shipped model gives the rods a small inertia about their own axis, which does nothing; without it the iterations of a step
-    // end at other points within their tolerance.
+    // The shipped model gives the rods a small inertia about their own axis, which has no effect; without it the iterations of a step end
+    // at slightly different points within their tolerance.
     let d = alike(&rscr, &model("nc_rscr"), 1.0, 1e-3, &columns);
     assert!(d < 1e-8, "RSCR: {d:.2e}");
 
     let names = ["K1", "K2", "K3", "K4", "K5", "K6", "K7"];
     let columns = centres(&names.map(|n| (n, n)));
-    // Velocities reach 40 m/s in a hundredth of a second; the last digits of the start grow with them.
+    // Velocities reach 40 m/s in a hundredth of a second, which amplifies the last digits of the start.
     let d = alike(&parse(&mechspec("andrews")), &model("andrews"), 0.01, 1e-5, &columns);
     assert!(d < 1e-8, "Andrews: {d:.2e}");
 
@@ -135,7 +135,7 @@ fn two_shared_points_are_refused_by_name() {
     assert_eq!(refused(&text)[0].code.0, "M061");
 }
 
-/// Fixed positions stay, the others give way; the same for velocities.
+/// Fixed positions are kept while others change; the same for velocities.
 #[test]
 fn fixed_positions_and_velocities_are_held_in_assembly() {
     let text = mechspec("mechanism0").replace("A: [0, -L]", "A: [1.2, -1.5]").replace("velocities: {Ax: 1,", "velocities: {A: [1, 0.3],")
@@ -151,7 +151,7 @@ fn fixed_positions_and_velocities_are_held_in_assembly() {
     let (_, on) = model.points.iter().find(|p| p.0 == "B").expect("the particle");
     let b = a.configuration.q[on.body.index()].point(&on.s);
     assert!(b.x.abs() < 1e-12 && (b.y + 3.0).abs() < 1e-12, "{b}");
-    // Without holding it, the nearest point of the circle is taken instead: both coordinates change.
+    // Without this condition, assembly takes the nearest point of the circle: both coordinates change.
     let free = parse(&text.replace("{Ax, B}", "{B}"));
     let a = assemble(&free).unwrap_or_else(|d| panic!("{d}"));
     let (_, on) = free.points.iter().find(|p| p.0 == "A").expect("the point");
@@ -159,7 +159,7 @@ fn fixed_positions_and_velocities_are_held_in_assembly() {
     assert!((x.x - 1.2).abs() > 1e-3 && (x.norm() - 2.0).abs() < 1e-12, "{x}");
 }
 
-/// Gravity, forces, torques, actuators and damping do what they say.
+/// Gravity, forces, torques, actuators and damping have the specified effect.
 #[test]
 fn applied_forces_actuators_and_damping() {
     let rod = |applied: &str, problem: &str| {
@@ -181,7 +181,7 @@ fn applied_forces_actuators_and_damping() {
         ("{Forces: {f: {On: OA, Torque: '6*cos(t)'}}}", "", 1.5),
         ("{Rayleigh: {Points: {A: c}}}", ", velocities: {A: [0, 2]}", -0.4 * 2.0 * 2.0 / 4.0),
         ("{Rayleigh: {Angles: {O: c}}}", ", velocities: {A: [0, 2]}", -0.4 / 4.0),
-        // The distance from Q changes with -3/sqrt(13) times the velocity of A; the lever of the force is the same again.
+        // The rate of the distance from Q is -3/sqrt(13) times the velocity of A; the lever arm of the force has the same factor.
         ("{Rayleigh: {Lengths: {QA: c}}}", ", velocities: {A: [0, 2]}", -0.4 * 2.0 * 2.0 * (9.0 / 13.0) / 4.0),
     ];
     for (applied, problem, alpha) in cases {
@@ -203,23 +203,23 @@ fn applied_forces_actuators_and_damping() {
     assert!((f64::hypot(x, y - 3.0) - (13f64.sqrt() + 0.5)).abs() < 1e-9, "{x} {y}");
 }
 
-/// A mechanism that was converted moves as before, in both directions and there and back.
+/// A converted mechanism has the same motion, in both directions and after a round trip.
 #[test]
 fn converted_mechanisms_move_alike() {
     for (name, t_end, step) in [("mechanism0", 0.2, 1e-3), ("rscr", 0.5, 1e-3), ("andrews", 0.005, 1e-5), ("robot", 0.2, 1e-3)] {
         let first = spec(&mechspec(name));
         let same = spec(&write_model(&first));
-        // The other format has no points and vectors that make up a part.
+        // The other format does not define parts by points and vectors.
         assert_eq!(same, ModelSpec { basis: Vec::new(), ..first.clone() }, "{name}");
         let (text, _) = write_mechspec(&first).unwrap_or_else(|e| panic!("{name}: {e:#?}"));
         let again = spec(&text);
         let bodies: Vec<String> = first.bodies.iter().map(|b| b.0.clone()).collect();
         let names: Vec<(&str, &str)> = bodies.iter().map(|n| (n.as_str(), n.as_str())).collect();
         let d = alike(&built(&first), &built(&again), t_end, step, &centres(&names));
-        // Rounding of the start grows with the velocities of the mechanism, 40 m/s for Andrews.
+        // Rounding errors of the start grow with the velocities of the mechanism, 40 m/s for Andrews.
         assert!(d < 1e-9, "{name}: {d:.2e}\n{text}");
     }
-    // Shipped models with all kinds of joints that MechSpec can say.
+    // Shipped models with all kinds of joints that MechSpec can express.
     for (name, t_end, step) in [
         ("fourbar", 0.2, 1e-3),
         ("nc_rscr", 0.2, 1e-3),
@@ -279,7 +279,7 @@ fn mistakes_are_told_with_their_places() {
         let list = refused(&base.replace(from, to));
         assert!(list.iter().any(|d| d.code.0 == code && d.line() > 0), "{to}: {list:#?}");
     }
-    // What the engine finds points into the file as well.
+    // Problems found by the engine also have a location in the file.
     let loaded = read_model(&base.replace("1, 0.1", "-1, 0.1"), &ReadOptions::default()).expect("read");
     let errors = loaded.spec.build().expect_err("negative mass");
     assert_eq!(loaded.places.locate(&errors[0]).line(), 5);

@@ -1,5 +1,5 @@
-//! MechSpec files with what they say themselves: every shipped one runs its own study, its points and vectors serve as coordinates, fixed positions
-//! are held one by one, forces turn with their part, springs have masses.
+//! MechSpec files with their own settings: every shipped one runs its own study, its points and vectors serve as coordinates, positions are
+//! fixed individually, forces rotate with their part, springs have masses.
 
 use fourbar::analysis::assembly::assemble;
 use fourbar::formulation::natural::{Choice, System};
@@ -34,7 +34,7 @@ fn apart(a: &Trajectory, b: &Trajectory) -> f64 {
     (0..a.len()).flat_map(|i| columns.iter().map(move |k| (i, *k))).map(|(i, k)| (a.row(i)[k] - b.row(i)[k]).abs()).fold(0.0, f64::max)
 }
 
-/// Every shipped file with its own study, in natural coordinates as chosen and as in the file.
+/// Every shipped file with its own study, in natural coordinates, both chosen automatically and as in the file.
 #[test]
 fn every_shipped_file_runs_its_own_study() {
     let mut names: Vec<String> = std::fs::read_dir(folder())
@@ -76,13 +76,13 @@ fn points_and_vectors_of_the_file_are_coordinates() {
     let m = parse(&mechspec("robot"));
     let s = in_file_coordinates(&m);
     assert!(s.names.contains(&"C.x".to_string()) && s.names.contains(&"u3.x".to_string()), "{:?}", s.names);
-    // Files that do not describe bodies by points have none.
+    // Files that do not describe bodies by points have no such coordinates.
     let m = model("nc_rscr");
     let start = assemble(&m).unwrap_or_else(|d| panic!("{d}")).configuration;
     assert_eq!(System::new(&m, &start, FILE).err().map(|d| d.code.0), Some("U304"));
 }
 
-/// Each point and component alone, and what is not fixed gives way.
+/// Each point and component fixed alone, while the others change.
 #[test]
 fn fixed_positions_one_by_one() {
     // The rod is drawn too long: 2.5 instead of 2.
@@ -112,7 +112,7 @@ fn fixed_positions_one_by_one() {
             assert!(held.is_none_or(|h| near(x, h)), "{fixed}: {a} {b}");
         }
     }
-    // Both components of A contradict the length of the rod.
+    // Fixing both components of A contradicts the length of the rod.
     let m = parse(&text("{A}"));
     let d = assemble(&m).expect_err("a refusal");
     assert!(d.message.contains("cannot be assembled"), "{}", d.message);
@@ -124,7 +124,7 @@ fn rod(applied: &str, more: &str, problem: &str) -> Model {
     ))
 }
 
-/// A force that turns with its part does constant work per angle, one of the world does not.
+/// A force that rotates with its part does constant work per angle, unlike a force fixed in the world.
 #[test]
 fn forces_in_the_frame_of_their_body_turn_with_it() {
     let angle = |frame: &str| {
@@ -137,7 +137,7 @@ fn forces_in_the_frame_of_their_body_turn_with_it() {
     // About O the inertia is 4 and the lever 2: the angle grows by 0.5 t + 2 t^2 in the frame of the body.
     let turned = angle("body");
     assert!((turned - 2.5).abs() < 1e-9, "{turned}");
-    // In the world the same force points away from O at the start and holds the rod back.
+    // Fixed in the world, the same force points away from O at the start and holds the rod back.
     let held = angle("world");
     assert!(held.abs() < 1.0, "{held}");
     let text = "{Forces: {f: {At: A, Force: [0, 8], Frame: part}}}";
@@ -150,7 +150,7 @@ fn forces_in_the_frame_of_their_body_turn_with_it() {
     assert!(refused.is_err());
 }
 
-/// A particle on a heavy spring: the motion along the line has the frequency of `m + mu/3`, and `check` counts the freedoms of what moves.
+/// A particle on a heavy spring oscillates with the frequency of `m + mu/3`; `check` counts the degrees of freedom of moving parts.
 #[test]
 fn a_sprung_mass_swings_with_a_third_of_the_spring() {
     let text = "Dimension: 2\nPartData:\n  Fixed: {O: [0, 0]}\n  Springs: {OB: [100, 1, 0.6]}\n  Particles: {B: 0.8}\nProblemData: {tend: 1, positions: {B: [1.1, 0]}}\n";
@@ -164,7 +164,7 @@ fn a_sprung_mass_swings_with_a_third_of_the_spring() {
     }
 }
 
-/// Mechanism0 has three freedoms: the angle of the rod and the place of the particle. That a point can turn about itself is none.
+/// Mechanism0 has three degrees of freedom: the angle of the rod and the position of the particle, but not its rotation.
 #[test]
 fn freedoms_are_those_of_what_moves() {
     for (name, freedoms, idle) in [("mechanism0", 3, 1), ("rscr", 1, 0), ("andrews", 1, 0), ("robot", 6, 0)] {

@@ -1,4 +1,4 @@
-//! How typical mistakes are shown, word for word.
+//! Exact messages for typical mistakes.
 
 use fourbar_io::{ReadOptions, read_model, render};
 
@@ -220,10 +220,10 @@ fn a_comma_inside_brackets() {
     let (message, help) = only(&text);
     assert_eq!(message, "M017: `force` needs 3 entries, not 4");
     assert_eq!(help, "an expression with a comma must be quoted inside brackets: `'max(0, t)'`");
-    // What the help says works.
+    // The text proposed by the help is valid.
     let cured = text.replace("max(0,t)", "'max(0, t)'");
     assert!(read_model(&cured, &ReadOptions::default()).is_ok());
-    // Nested calls are put together as a whole.
+    // Nested calls are quoted as a whole.
     let (_, help) = only(&text.replace("max(0,t)", "if(t > 1, min(1, 2), 3)"));
     assert!(help.contains("`'if(t > 1, min(1, 2), 3)'`"), "{help}");
     let text = format!("{PIN}forces: {{s: {{type: actuator, effort: if(t > 1, max(0, t), 0), joint: pin}}}}\n");
@@ -351,7 +351,7 @@ fn drives_in_the_units_of_something_else() {
         of("joint: guide, acceleration: 1 rad/s^2"),
         "M031: `acceleration` must be an acceleration, but `1 rad/s^2` is an angular acceleration"
     );
-    // Right ones, with units of all factors or of some.
+    // Valid expressions, with units of all factors or of some.
     for good in [
         "joint: pin, angle: 10 deg/s*t",
         "joint: pin, angle: 10 deg + 3*t",
@@ -454,7 +454,7 @@ fn words_and_habits_of_other_programs() {
         ("drives: {m: {joint: Pin, angle: 2*t}}", "did you mean `pin`?"),
     ] {
         let text = format!("{PIN}{section}\n");
-        // A section that `PIN` has already takes its place.
+        // A section that `PIN` already has is replaced.
         let text = if section.starts_with("joints") { text.replacen(&PIN[PIN.find("joints").expect("joints")..], "", 1) } else { text };
         let errors = read_model(&text, &ReadOptions::default())
             .map_or_else(|e| e.to_vec(), |l| l.spec.build().err().map_or(Vec::new(), |e| e.to_vec()));
@@ -487,7 +487,7 @@ fn text_that_is_not_yaml() {
     }
 }
 
-/// A joint that cannot be built is complained about once: what refers to it is right.
+/// A joint that cannot be built is reported once, without errors for references to it.
 #[test]
 fn a_mistake_in_a_joint_is_told_once() {
     let text = PIN.replacen("[ground, crank]", "[ground, crnak]", 1) + "drives: {m: {joint: pin, angle: 2*t}}\n";

@@ -1,4 +1,4 @@
-//! Pages: their size, what they hold, and that nothing of the file becomes markup.
+//! Pages: their size and contents, and that no text of the file becomes markup.
 
 use fourbar::model::Model;
 use fourbar::spec::{BodySpec, JointSpec, ModelSpec, Orientation, PairKind, Placement, Shape};
@@ -16,7 +16,7 @@ fn viewer() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../viewer")
 }
 
-/// A fresh folder for files of a test.
+/// A new folder for files of a test.
 fn temporary(name: &str) -> PathBuf {
     let folder = std::env::temp_dir().join(format!("fourbar-{name}-{}", std::process::id()));
     let _ = std::fs::remove_dir_all(&folder);
@@ -66,7 +66,7 @@ fn unpack(v: &Value) -> Vec<f64> {
     }
 }
 
-/// Base64 by the letters' numbers, independent of the writer.
+/// Decodes base64, independently of the writer.
 fn decode(text: &str) -> Vec<u8> {
     let value = |c: u8| match c {
         b'A'..=b'Z' => c - b'A',
@@ -89,7 +89,7 @@ fn v3(v: &Value) -> Vector3<f64> {
     Vector3::new(x[0], x[1], x[2])
 }
 
-/// World place of a point of a body at a sample of the page.
+/// World position of a point of a body at a sample of the page.
 fn place(page: &Value, body: &str, at: &Vector3<f64>, sample: usize) -> Vector3<f64> {
     let bodies = page["model"]["bodies"].as_array().unwrap();
     let Some(k) = bodies.iter().position(|b| b["name"] == body) else { return *at };
@@ -141,7 +141,7 @@ fn text_of_the_file_never_becomes_markup() {
     let data: Value = serde_json::from_str(&html[from..to]).expect("one JSON object");
     assert_eq!(data["model"]["title"], evil);
     assert_eq!(data["results"][0]["label"], evil);
-    // What is left in addition to the data is the template.
+    // Without the data the page equals the template.
     let template = template.replace("/*FOURBAR_ENGINE*/", "");
     assert_eq!(format!("{}/*FOURBAR_DATA*/{}", &html[..from], &html[to..]), template);
 }
@@ -152,7 +152,7 @@ fn joints_of_every_shipped_model_meet_where_the_page_draws_them() {
         let loaded = read_model(e.text, &ReadOptions::default()).expect("readable");
         let model = loaded.spec.build().expect("sound");
         let start = fourbar::analysis::assembly::assemble(&model).expect("assembles").configuration;
-        // One row: only the poses matter here.
+        // One row: only the poses are needed here.
         let columns = columns(&model);
         let mut row = vec![0.0; columns.len()];
         for (b, q) in model.bodies.iter().zip(&start.q).skip(1) {
@@ -164,7 +164,7 @@ fn joints_of_every_shipped_model_meet_where_the_page_draws_them() {
         }
         let table = Table::from(&Trajectory { columns, values: row.into_iter().map(|x| vec![x]).collect() });
         let (page, _) = data(&model, None, &[shown(e.name, &table, &RunSummary::default())]).expect("a page");
-        // Quaternions in 16 bits turn a body by at most about 1e-4.
+        // Quaternions in 16 bits have an angular error of at most about 1e-4.
         let near = 1e-3 * model.length.max(model.bodies.iter().map(|b| b.com.norm()).fold(0.0, f64::max));
         for j in page["model"]["joints"].as_array().unwrap() {
             let meets = matches!(j["type"].as_str().unwrap(), "revolute" | "spherical" | "universal" | "fixed");
@@ -181,7 +181,7 @@ fn joints_of_every_shipped_model_meet_where_the_page_draws_them() {
     }
 }
 
-/// A pin in a slot alone does not keep its bodies in the plane; the drawing is planar because the other joints do.
+/// A pin in a slot alone does not keep its bodies in the plane; the drawing is planar due to the other joints.
 #[test]
 fn a_scotch_yoke_is_drawn_in_its_plane() {
     let text = "fourbar: 1\nbodies:\n  disk: {mass: 0.2, inertia: [1e-4, 1e-4, 2e-4]}\n  yoke: {mass: 0.3, inertia: [1e-4, 1e-4, 1e-4], at: [0.03, 0, 0]}\njoints:\n  shaft: {type: revolute, bodies: [ground, disk], at: [0, 0, 0], axis: [0, 0, 1]}\n  guide: {type: prismatic, bodies: [ground, yoke], at: [0.12, 0, 0], axis: [1, 0, 0]}\n  pin: {type: point-on-line, bodies: [yoke, disk], at: [0.03, 0, 0], axis: [0, 1, 0]}\ndrives: {motor: {joint: shaft, speed: 6}}\nstudy: {t_end: 0.1, output_step: 0.05}\n";
@@ -193,7 +193,7 @@ fn a_scotch_yoke_is_drawn_in_its_plane() {
         data(&model, None, &[shown("a", &table, &summary)]).expect("a page").0["model"]["planar_normal"].clone()
     };
     assert_eq!(drawn(text), json!([0.0, 0.0, 1.0]));
-    // A yoke that may leave the plane is drawn in space.
+    // A yoke that may leave the plane is drawn as spatial.
     assert_eq!(
         drawn(
             &text
@@ -267,7 +267,7 @@ fn chain(bodies: usize, rows: usize) -> (Model, Trajectory) {
                 n if n.ends_with(".p.3") => (0.5 * (0.7 * (2.0 * t + 0.1 * (k - 3.0)).sin())).sin(),
                 n if n.contains(".p.") => 0.0,
                 n if n.starts_with("error.") => 1e-12 * (1.0 + (50.0 * t).sin().abs()),
-                // Noise of high frequency: the worst for thinning.
+                // High-frequency noise: the worst case for thinning.
                 _ => (k + 1.0) * (3.0 * t + k).sin() + (991.0 * t * (k + 1.0)).sin(),
             });
         }
@@ -294,7 +294,7 @@ fn ten_seconds_at_a_kilohertz_of_fifty_bodies_stay_below_eight_megabytes() {
         let row = (t * 1000.0).round() as usize;
         assert!((drawn[3 * k + 1] - full[row]).abs() < range / 60_000.0);
     }
-    // What thinning leaves out shows in the bands.
+    // Values dropped by thinning are within the bands.
     let column = r["columns"].as_array().unwrap().iter().find(|c| c["name"] == "link7.v.x").unwrap();
     let full = table.column("link7.v.x").unwrap();
     let top = full.iter().copied().fold(f64::MIN, f64::max);
@@ -320,7 +320,7 @@ fn results_are_compared_in_full_precision() {
     let at = t.find("crank.r.x").unwrap();
     for k in 0..t.len() {
         other.values[at][k] += 1e-11;
-        // The other quaternion of the same orientation is no difference.
+        // The opposite quaternion describes the same orientation and must give no difference.
         let p = t.find("crank.p.0").unwrap();
         (p..p + 4).for_each(|c| other.values[c][k] = -other.values[c][k]);
     }
@@ -438,7 +438,7 @@ fn a_result_folder_is_read_back_with_its_mechanism() {
     std::fs::remove_dir_all(&folder).unwrap();
 }
 
-/// `view: {plots, follow}` goes through reader, writer and page; a column that is not there is a warning.
+/// `view: {plots, follow}` is passed through reader, writer and page; an unknown column is a warning.
 #[test]
 fn plots_and_the_followed_body_of_a_file_reach_the_page() {
     let file = "fourbar: 1\nbodies:\n  bob: {mass: 1, inertia: [1, 1, 1], com: [1, 0, 0]}\njoints:\n  pin: {type: revolute, bodies: [ground, bob], at: [0, 0, 0], axis: [0, 0, 1]}\npoints:\n  tip: {body: bob, at: [2, 0, 0]}\nview: {trace: [tip], plots: [pin.angle, [tip.x, tip.y], {x: tip.x, y: tip.y}, {y: [nothing.x]}], follow: bob}\n";

@@ -1,4 +1,4 @@
-//! User-defined Runge-Kutta methods: read, written, refused, their order reported and achieved, on groups and in joint coordinates.
+//! User-defined Runge-Kutta methods: reading, writing, errors, reported and achieved order, on groups and in joint coordinates.
 
 use fourbar::random::Random;
 use fourbar::study::Study;
@@ -48,7 +48,7 @@ fn the_classical_method_written_out_gives_the_same_bits() {
         let told = notes.iter().find(|n| n.contains("tableau")).unwrap_or_else(|| panic!("{notes:?}"));
         assert!(told.contains("4 stages, order 4 (its 8 conditions hold"), "{told}");
     }
-    // By itself the study takes it.
+    // The study uses the tableau of the file by default.
     assert_eq!(Study::of(&m).integrator.as_deref(), Some("tableau"));
 }
 
@@ -58,7 +58,7 @@ fn drawn_methods_have_the_order_that_is_told() {
     println!("seed {seed}");
     let mut r = Random(seed);
     for _ in 0..4 {
-        // Kutta's family of order three, or of order two where the last weight is changed.
+        // Kutta's family of order three, or of order two if the last weight is changed.
         let (c2, c3) = (0.4 + 0.1 * r.number(), 0.85 + 0.1 * r.number());
         let b3 = (2.0 - 3.0 * c2) / (6.0 * c3 * (c3 - c2));
         let b2 = (2.0 - 3.0 * c3) / (6.0 * c2 * (c2 - c3));
@@ -81,7 +81,7 @@ fn drawn_methods_have_the_order_that_is_told() {
 
 #[test]
 fn an_estimate_lets_it_choose_its_steps() {
-    // Bogacki and Shampine, whose last stage is at the result.
+    // Bogacki and Shampine, whose last stage is evaluated at the result.
     let text = "{a: [[1/2], [0, 3/4], [2/9, 1/3, 4/9]], b: [2/9, 1/3, 4/9, 0], estimate: [7/24, 1/4, 1/3, 1/8]}";
     let m = own(text, "");
     let exact = last_places(&ran(&m, "se3", "dop853", None).0);
@@ -122,7 +122,7 @@ fn what_cannot_be_used_is_refused_with_its_place() {
         assert!(d.message.contains(says), "{tableau}: {} {}", d.code.0, d.message);
         assert!(d.code.0 == code || code == "M015", "{tableau}: {} {}", d.code.0, d.message);
     }
-    // Fixed steps without one, and a name without a tableau.
+    // Only fixed steps without an estimate, and a name without a tableau.
     let m = own(CLASSICAL, "");
     let failed = |m: &Model, s: &Study| fourbar::study::run(m, s, &mut Trajectory::default()).expect_err("a refusal").diagnostic.code.0;
     assert_eq!(failed(&m, &Study { formulation: Some("se3".into()), ..Study::of(&m) }), "U305");

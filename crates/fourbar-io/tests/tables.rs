@@ -1,4 +1,4 @@
-//! The key tables, the schema, the manual and the pages of the codes agree with each other.
+//! The key tables, the schema, the manual and the pages of the codes are consistent.
 
 use fourbar_io::{ReadOptions, UNITS, keys, read_model, schema};
 use std::collections::BTreeSet;
@@ -99,7 +99,7 @@ fn line(table: &fourbar_io::Table) -> String {
     }
 }
 
-/// Puts a text between two marks.
+/// Inserts a text between two marks.
 fn put(manual: &str, name: &str, text: &str) -> String {
     let (start, end) = (format!("<!-- {name} -->\n"), format!("<!-- end of {name} -->"));
     let from = manual.find(&start).unwrap() + start.len();

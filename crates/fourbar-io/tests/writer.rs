@@ -1,4 +1,4 @@
-//! Written files read back to the same mechanism, to the last bit.
+//! Written files read back to the same mechanism, bit for bit.
 
 use fourbar::spec::ModelSpec;
 use fourbar_io::examples::examples;
@@ -17,7 +17,7 @@ fn every_shipped_model_survives_a_round_trip() {
     }
 }
 
-/// A file with every kind of element that the format knows.
+/// A file with every kind of element of the format.
 const EVERYTHING: &str = r#"
 fourbar: 1
 title: "a \"title\": with # signs"
@@ -94,6 +94,6 @@ fn every_kind_of_element_survives_a_round_trip() {
     let spec = read(EVERYTHING);
     let written = write_model(&spec);
     assert_eq!(read(&written), spec, "{written}");
-    // The text is stable as well: writing what was read gives the same text.
+    // The text is stable as well: writing a file that was read gives the same text.
     assert_eq!(write_model(&read(&written)), written);
 }

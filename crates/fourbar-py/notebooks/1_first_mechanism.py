@@ -16,20 +16,20 @@ model = fourbar.load("fourbar")
 model.bodies, model.joints, model.drives
 
 # %% [markdown]
-# What is it? `check` answers in words: how it moves, which constraints are too many, where it is singular, how else it can be assembled.
+# `check` describes the mechanism: mobility, redundant constraints, singular positions, other assembly modes.
 
 # %%
 model.check()
 
 # %% [markdown]
-# `run` moves it as its author says. The result is a mapping from names of columns to arrays of numpy; `units` has their units.
+# `run` runs the study of the file. The result is a mapping from names of columns to numpy arrays; `units` has their units.
 
 # %%
 result = model.run()
 result["P.y"].max(), result.units["P.y"], len(result), result.rows
 
 # %% [markdown]
-# Columns can be drawn over the time or over each other, and go to pandas, polars, xarray or Arrow.
+# Columns can be plotted over the time or over each other, and converted to pandas, polars, xarray or Arrow.
 
 # %%
 fig, (left, right) = plt.subplots(1, 2, figsize=(9, 3.4))
@@ -42,8 +42,8 @@ fig.tight_layout()
 result.to_pandas()[["P.x", "P.y", "motor.effort"]].describe()
 
 # %% [markdown]
-# A result shows itself: the page below is the one that `fourbar view` of the command writes. It can be turned, played and measured, without a
-# connection to anywhere.
+# A result is displayed as a page, the same that the command `fourbar view` writes. The view can be rotated, played and measured without a
+# network connection.
 
 # %%
 result
@@ -51,7 +51,7 @@ result
 # %% [markdown]
 # ## The same from Python
 #
-# A mechanism can be written in Python. Numbers are SI; texts are expressions that know the parameters.
+# A mechanism can be built in Python. Numbers are SI; texts are expressions that may use the parameters.
 
 # %%
 pendulum = (
@@ -65,5 +65,5 @@ pendulum = (
 )
 swing = pendulum.run()
 swing.plot("pin.angle")
-# Nothing is lost on the way.
+# Energy is conserved.
 assert np.ptp(swing["energy.total"]) < 1e-4

@@ -29,7 +29,7 @@ right.set(xlabel="t [s]", ylabel="motor.effort [N m]")
 fig.tight_layout()
 
 # %% [markdown]
-# Threads help: the engine lets go of the interpreter's lock while it computes. So do processes, because models and results can be pickled.
+# Threads help, as the engine releases the interpreter's lock while it computes. So do processes, as models and results can be pickled.
 
 # %%
 from concurrent.futures import ThreadPoolExecutor
@@ -48,8 +48,8 @@ plt.xlabel("length of the crank [mm]")
 plt.ylabel("largest torque [N m]");
 
 # %% [markdown]
-# `Model.sweep` does the same in one call: on all cores, every case a row, the numbers taken by expressions. Which crank and which rocker ask
-# least of the motor?
+# `Model.sweep` does the same in one call: on all cores, with one row per case and measures given by expressions. Which crank and which
+# rocker need the smallest motor torque?
 
 # %%
 sweep = model.sweep(
@@ -69,8 +69,8 @@ for k in np.flatnonzero(~sweep.ok):
 ax.set(xlabel="length of the rocker [mm]", ylabel="length of the crank [mm]");
 
 # %% [markdown]
-# The torque grows with the crank, and much faster from 110 mm on, where the linkage comes close to folding flat. Where the crank cannot turn
-# all the way round, the case is a row too, with the code of its failure, its joints and its time.
+# The torque grows with the crank, and much faster from 110 mm on, where the linkage comes close to folding flat. If the crank cannot rotate
+# fully, the case is also a row, with the code, joints and time of its failure.
 
 # %%
 failed = sweep.to_pandas().query("status != 'ok'")
@@ -78,7 +78,7 @@ assert len(failed) >= 1 and set(failed["code"]) == {"S220"}
 failed[["set.crank_length", "set.rocker_length", "status", "code", "time", "names"]]
 
 # %% [markdown]
-# `sweep(..., executor=...)` takes any executor of `concurrent.futures`: a pool of processes, Dask, MPI. The rows are the same to the bit.
+# `sweep(..., executor=...)` takes any executor of `concurrent.futures`: a pool of processes, Dask, MPI. The rows are bit-identical.
 
 # %%
 with ThreadPoolExecutor(2) as pool:
@@ -86,7 +86,7 @@ with ThreadPoolExecutor(2) as pool:
 assert np.array_equal(again["torque"], peaks)
 
 # %% [markdown]
-# Some lengths cannot be assembled. That is an error with a code and a cure, which a sweep can catch.
+# Some lengths cannot be assembled. This is an error with a code and a help text, which a loop can catch.
 
 # %%
 try:

@@ -5,8 +5,8 @@
 # %% [markdown]
 # # Design of a coupler curve with scipy
 #
-# A four-bar linkage is to move its coupler point along a straight line for a part of its turn, as a film feed or a walking leg needs it. Lengths
-# of the links and the place of the point are free; scipy looks for them.
+# The coupler point of a four-bar linkage is to move along a straight line for a part of a revolution, as in a film feed or a walking leg.
+# The lengths of the links and the position of the point are free; scipy optimises them.
 
 # %%
 import fourbar
@@ -63,7 +63,7 @@ ax.set_aspect("equal")
 ax.legend();
 
 # %% [markdown]
-# Is it still a good linkage? `check` looks at it from all sides.
+# Is it still a good linkage? `check` analyses it.
 
 # %%
 model.replace(**dict(zip(names, found.x))).check()

@@ -5,7 +5,7 @@
 # %% [markdown]
 # # A controller for a pendulum on a cart
 #
-# The linear model about the upright position gives a controller; the full mechanism shows whether it works.
+# A controller is designed for the linear model about the upright position and tested on the full mechanism.
 
 # %%
 import fourbar
@@ -28,7 +28,7 @@ cart = (
 )
 
 # %% [markdown]
-# Upright is an equilibrium, an unstable one. About it the mechanism is `x' = A x + B u`.
+# The upright position is an unstable equilibrium. The linear model about it is `x' = A x + B u`.
 
 # %%
 linear = cart.linearize("start", outputs=["track.distance", "pin.angle", "track.speed", "pin.speed"])
@@ -36,7 +36,7 @@ A, B, C, D = linear
 np.linalg.eigvals(A)
 
 # %% [markdown]
-# The outputs are four coordinates that tell the state: the controller is computed in them.
+# The outputs are four coordinates that determine the state: the controller uses these.
 
 # %%
 T = np.linalg.inv(C)
@@ -47,8 +47,8 @@ assert np.linalg.eigvals(a - b @ K).real.max() < 0
 K
 
 # %% [markdown]
-# Now the mechanism itself: the controller reads it and pushes a hundred times a second. At one second somebody hits the rod, which is the same
-# as another velocity.
+# Now the full mechanism: the controller reads the outputs and sets the force a hundred times per second. At one second the rod is hit,
+# which changes its velocity.
 
 # %%
 rows = []

@@ -5,8 +5,8 @@
 # %% [markdown]
 # # Modes of a bicycle
 #
-# The bicycle that research agreed on has two wheels that roll without slipping and a rider who does not move. Whether it rides upright by itself
-# depends on its speed: the eigenvalues of small motions tell.
+# The benchmark bicycle has two wheels that roll without slipping and a rigid rider. Whether it is self-stable depends on its speed, as
+# shown by the eigenvalues of small motions.
 
 # %%
 import fourbar
@@ -21,7 +21,7 @@ modes = bicycle.modes()
 modes
 
 # %% [markdown]
-# Over the speed, eigenvalues come together, part and cross zero. Between the weave speed and the capsize speed all real parts are negative.
+# As the speed changes, eigenvalues merge, separate and cross zero. Between weave speed and capsize speed all real parts are negative.
 
 # %%
 speeds = np.linspace(0.5, 9, 35)
@@ -40,7 +40,7 @@ print(f"it rides by itself between about {min(stable):.1f} and {max(stable):.1f}
 assert 4.0 < min(stable) < 4.6 and 5.7 < max(stable) < 6.1
 
 # %% [markdown]
-# A run shows the same. A push aside at 5 m/s fades; at 3 m/s the bicycle weaves and falls.
+# A run shows the same. A lateral push decays at 5 m/s; at 3 m/s the bicycle weaves and falls.
 
 # %%
 fig, ax = plt.subplots(figsize=(7, 3))

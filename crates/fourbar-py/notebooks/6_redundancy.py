@@ -5,8 +5,8 @@
 # %% [markdown]
 # # Redundancy and reactions
 #
-# Bricard's loop of six hinges has by count no freedom, and moves all the same: one of its constraints is redundant. It does no harm to the motion,
-# but the forces in the hinges are not unique.
+# By counting, Bricard's loop of six hinges has no degree of freedom, and yet it moves: one of its constraints is redundant. This does not
+# affect the motion, but the forces in the hinges are not unique.
 
 # %%
 import fourbar
@@ -20,7 +20,7 @@ check
 check.mobility, check["mobility"]["by_count"], check.redundant
 
 # %% [markdown]
-# The Jacobian of the constraints says the same: it has one row more than its rank.
+# The Jacobian of the constraints confirms this: it has one row more than its rank.
 
 # %%
 state = bricard.assemble()
@@ -30,8 +30,8 @@ assert J.shape[0] - rank == check.redundant == 1
 J.shape, rank
 
 # %% [markdown]
-# The left null vector of the Jacobian is a self-stress: forces in the hinges that hold each other and move nothing. Any multiple of it can be
-# added to the reactions; of all of them the smallest are given.
+# The left null vector of the Jacobian is a self-stress: forces in the hinges that balance each other and cause no motion. Any multiple of
+# it can be added to the reactions; the solution of smallest norm is returned.
 
 # %%
 stress = np.linalg.svd(J.T)[2][-1]
@@ -48,8 +48,8 @@ for multiple in (0.0, 10.0):
 check.not_unique
 
 # %% [markdown]
-# `check` also says which joints to exchange so that nothing is redundant and the motion stays. A planar four-bar linkage with four hinges has three
-# rows too many; this is its cure.
+# `check` also proposes replacement joints that remove the redundancy and keep the motion. A planar four-bar linkage with four hinges has
+# three redundant rows; this is the proposal for it.
 
 # %%
 cures = fourbar.load("fourbar").check()

@@ -5,8 +5,8 @@
 # %% [markdown]
 # # Formulations compared
 #
-# The same mechanism can be written in many coordinates and integrated by many methods. All give the same motion; they differ in the work for an
-# error.
+# The same mechanism can be described in various coordinates and integrated by various methods. All give the same motion, but need different
+# amounts of work for a given accuracy.
 
 # %%
 import fourbar
@@ -24,7 +24,7 @@ print(verdict)
 # %% [markdown]
 # ## Work and precision
 #
-# Each method runs at several tolerances; the error is that of the last position, against a run that is much more exact.
+# Each method runs at several tolerances; the error is that of the last position, relative to a far more accurate run.
 
 # %%
 T_END = 1.0

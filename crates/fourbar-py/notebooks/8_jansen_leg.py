@@ -6,7 +6,7 @@
 # # Ground clearance of Jansen's leg
 #
 # The foot of the shipped leg lifts by 22 mm while it swings forward. How much higher can it be lifted by changing three of its thirteen
-# lengths, if the step stays as long and the motor needs not much more torque?
+# lengths, if the step length is kept and the motor torque hardly increases?
 
 # %%
 import fourbar
@@ -18,8 +18,8 @@ before = leg.run(columns=["foot", "motor"])
 print(f"lift {1e3 * np.ptp(before['foot.y']):.1f} mm, step {1e3 * np.ptp(before['foot.x']):.1f} mm, torque {np.abs(before['motor.effort']).max():.4f} N m")
 
 # %% [markdown]
-# `optimize` looks for the best values within bounds. Conditions fence the goal: without the one on the torque the search would run on to
-# where the leg almost folds. Cases that cannot be assembled are walls, not large values.
+# `optimize` searches for the best values within bounds. Conditions restrict the search: without the one on the torque it would approach the
+# position where the leg almost folds. Cases that cannot be assembled are infeasible, not large values.
 
 # %%
 best = leg.optimize(
@@ -41,7 +41,7 @@ ax.set(xlabel="foot.x [mm]", ylabel="foot.y [mm]", aspect="equal")
 ax.legend();
 
 # %% [markdown]
-# What matters most for the lift now?
+# Which parameters influence the lift most?
 
 # %%
 best.model.sensitivities("range(foot.y)", to=["len_j", "len_k", "len_f"])

@@ -5,8 +5,8 @@
 # %% [markdown]
 # # Tolerance of a Stewart platform
 #
-# How exactly does the shipped Stewart platform move, if the strokes of its motors are exact to 0.05 mm, its height to 0.1 mm, the angles
-# between its joints have a standard deviation of 0.02 degrees, and each of the six balls has a clearance of 20 um?
+# How accurate is the motion of the shipped Stewart platform if the strokes of its motors are accurate to 0.05 mm, its height to 0.1 mm, the
+# angles between its joints have a standard deviation of 0.02 degrees, and each of the six balls has a clearance of 20 um?
 
 # %%
 import fourbar
@@ -21,7 +21,7 @@ result = platform.tolerance(tolerances, measures, samples=60, output_step=0.1)
 print(result)
 
 # %% [markdown]
-# Samples and the linear stack-up stand beside each other: where they agree, the contributions of the stack-up can be trusted.
+# Samples and the linear stack-up are compared: if they agree, the contributions of the stack-up can be trusted.
 
 # %%
 for name in measures:
@@ -38,8 +38,8 @@ ax.set(xlabel="share of the variance")
 ax.legend();
 
 # %% [markdown]
-# The height of the assembly decides almost alone how low the centre comes. The clearances are a bound, not a chance: which balls are the
-# ones to make without play?
+# The lowest position of the centre depends almost only on the height of the assembly. The clearances have a bound instead of a
+# distribution: which balls should have no clearance?
 
 # %%
 assert shares["low"]["height"] > 0.9

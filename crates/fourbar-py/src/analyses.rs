@@ -1,4 +1,4 @@
-//! What `check`, `verify`, equilibria, modes and linear models say.
+//! Results of `check`, `verify`, equilibria, modes and linear models.
 
 use crate::arrays::matrix;
 use crate::guard::interruptible;
@@ -23,7 +23,7 @@ use serde_json::json;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The state about which a mechanism is linearised, as Python says it.
+/// The state about which a mechanism is linearised, as given in Python.
 enum Asked {
     Found(Where),
     Given(Configuration),
@@ -47,7 +47,7 @@ fn asked(py: Python<'_>, core: &Core, at: Option<&Bound<'_, PyAny>>) -> PyResult
     }
 }
 
-/// A state with what it is and the warnings on the way to it.
+/// A state with its description and the warnings of its computation.
 type At = (Configuration, String, Vec<Diagnostic>);
 
 fn state_of(model: &fourbar::Model, asked: Asked, inputs: &[(String, f64)]) -> Result<At, Error> {
@@ -88,12 +88,12 @@ impl Core {
     }
 }
 
-/// Rests, starts, hits, whether the search was complete, and warnings.
+/// Equilibria, starts, hits, whether the search was complete, and warnings.
 type Rests<'py> = (Bound<'py, PyList>, usize, usize, bool, Bound<'py, PyList>);
 
 #[pymethods]
 impl Core {
-    /// Looks at the mechanism from all sides: headline, text, text with everything, fields as JSON, warnings, why it cannot be assembled.
+    /// Full analysis of the mechanism: headline, text, detailed text, fields as JSON, warnings, error of assembly.
     fn check<'py>(&self, py: Python<'py>) -> PyResult<(String, String, String, String, Bound<'py, PyList>)> {
         let (model, warnings) = (Arc::clone(&self.model), self.loaded.warnings.clone());
         let found = interruptible(py, move |_| {
@@ -117,7 +117,7 @@ impl Core {
         let done = interruptible(py, move |_| match from {
             None => assembly::modes::assemble_in(&model, mode),
             Some(from) => {
-                // What the author asked of the start alone does not hold elsewhere.
+                // Conditions of the start in the file do not apply to other states.
                 let mut free = fourbar::Model::clone(&model);
                 free.hold.clear();
                 free.start.clear();
@@ -128,7 +128,7 @@ impl Core {
         Ok(State::of_file(py, &slf, &core.model, assembled.configuration))
     }
 
-    /// Compares all formulations: word, whether they agree, what is said, the table as text, everything as JSON.
+    /// Compares all formulations: verdict, whether they agree, reasons, the table as text, everything as JSON.
     fn verify(&self, py: Python<'_>, settings: &Bound<'_, PyDict>) -> PyResult<(String, bool, Vec<String>, String, String)> {
         let mut s = Settings::of(&self.model);
         let own = settings::study(&self.model, self.name(), settings)?;
@@ -156,7 +156,7 @@ impl Core {
         Ok((word, agreed, words, table, fields.to_string()))
     }
 
-    /// Where the mechanism rests: a list of dictionaries, and for a search starts, hits and whether it is complete.
+    /// Equilibria as a list of dictionaries, and for a search starts, hits and whether it is complete.
     #[pyo3(signature = (kind, t, inputs, all, starts))]
     fn equilibrium<'py>(
         slf: Py<Self>,

@@ -1,4 +1,4 @@
-//! Matrices and vectors of the engine as arrays of numpy, and back.
+//! Conversion of matrices and vectors of the engine to and from numpy arrays.
 
 use fourbar::state::Twist;
 use nalgebra::{DMatrix, DVector, Vector3};
@@ -6,7 +6,7 @@ use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArrayDyn,
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
-/// Rows and columns from numbers by rows.
+/// A matrix from numbers by rows.
 pub fn matrix_of(py: Python<'_>, values: Vec<f64>, shape: [usize; 2]) -> PyResult<Bound<'_, PyArray2<f64>>> {
     values.into_pyarray(py).reshape(shape)
 }

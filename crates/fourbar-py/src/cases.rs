@@ -1,4 +1,4 @@
-//! Rows of a sweep as columns of numpy, as a stream of Arrow and as Parquet.
+//! Rows of a sweep as numpy columns, as an Arrow stream and as Parquet.
 
 use crate::errors::raised;
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
@@ -43,7 +43,7 @@ impl CaseTable {
         self.plan.header()
     }
 
-    /// What the columns are, as JSON.
+    /// Description of the columns, as JSON.
     fn schema(&self) -> String {
         self.schema.to_string()
     }
@@ -59,7 +59,7 @@ impl CaseTable {
         })
     }
 
-    /// A stream of Arrow with one batch; units and meanings are in the metadata of the fields.
+    /// An Arrow stream with one batch; units and meanings are in the metadata of the fields.
     fn arrow_stream<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
         let (mut fields, mut arrays): (Vec<Field>, Vec<ArrayRef>) = (Vec::new(), Vec::new());
         let described = self.schema["columns"].as_array().cloned().unwrap_or_default();
@@ -95,7 +95,7 @@ impl CaseTable {
         Ok(PyBytes::new(py, &bytes))
     }
 
-    /// Back from a Parquet file with its plan and schema.
+    /// Restores the rows from a Parquet file with its plan and schema.
     #[staticmethod]
     fn restored(py: Python<'_>, plan: &str, schema: &str, bytes: Vec<u8>) -> PyResult<Self> {
         let plan: SweepPlan = serde_json::from_str(plan).map_err(bad)?;

@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyList};
 
-/// The classes, which are written in Python.
+/// The classes, which are defined in Python.
 struct Classes {
     diagnostic: Py<PyAny>,
     error: Py<PyAny>,
@@ -41,7 +41,7 @@ fn object<'py>(py: Python<'py>, d: &Diagnostic, name: &str) -> PyResult<Bound<'p
     classes(py)?.diagnostic.bind(py).call((), Some(&fields))
 }
 
-/// Several diagnostics as objects; `name` is what their file is called.
+/// Several diagnostics as objects; `name` is the displayed name of their file.
 pub fn objects<'py>(py: Python<'py>, list: &[Diagnostic], name: &str) -> PyResult<Bound<'py, PyList>> {
     let list = list.iter().map(|d| object(py, d, name)).collect::<PyResult<Vec<_>>>()?;
     PyList::new(py, list)

@@ -20,7 +20,7 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Columns of numbers as they come from Python: one row of the array a column.
+/// Columns of numbers from Python: one row of the array per column.
 fn table(names: Vec<String>, units: Vec<String>, values: &PyReadonlyArray2<'_, f64>) -> PyResult<Table> {
     let values = values.as_array();
     if names.len() != values.nrows() || units.len() != names.len() {
@@ -29,7 +29,7 @@ fn table(names: Vec<String>, units: Vec<String>, values: &PyReadonlyArray2<'_, f
     Ok(Table { names, units, columns: values.rows().into_iter().map(|r| r.to_vec()).collect() })
 }
 
-/// A result to show: label, names, units and numbers of its columns, what the run said.
+/// A result to show: label; names, units and numbers of its columns; report of the run.
 type Given<'py> = (String, Vec<String>, Vec<String>, PyReadonlyArray2<'py, f64>, Option<Py<Ran>>);
 
 #[pymethods]
@@ -50,7 +50,7 @@ impl Core {
         made.map(|p| p.html).map_err(|d| raised(py, &[d], self.name()))
     }
 
-    /// Writes a result folder as the command does: rows, summary, mechanism.
+    /// Writes a result folder like the command: rows, summary, mechanism.
     fn save(
         &self,
         py: Python<'_>,
@@ -110,7 +110,7 @@ impl Core {
     }
 }
 
-/// A Parquet file of columns of numbers; units are in its metadata, with `facts` (an object of JSON).
+/// A Parquet file of columns of numbers; units are in its metadata, together with `facts` (a JSON object).
 #[pyfunction]
 pub fn parquet_file<'py>(
     py: Python<'py>,
@@ -128,7 +128,7 @@ pub fn parquet_file<'py>(
     made.map(|bytes| PyBytes::new(py, &bytes)).map_err(|d| raised(py, &[d], ""))
 }
 
-/// A stream of Arrow with one batch; units are in the metadata of the fields.
+/// An Arrow stream with one batch; units are in the metadata of the fields.
 #[pyfunction]
 pub fn arrow_stream<'py>(
     py: Python<'py>,

@@ -1,4 +1,4 @@
-//! Calls into the engine: without the interpreter's lock, with Ctrl-C heard, and with panics turned into exceptions.
+//! Calls of the engine: without the interpreter's lock, with Ctrl-C handled, and with panics turned into exceptions.
 
 use crate::errors::raised;
 use fourbar::{Diagnostic, stop};
@@ -10,11 +10,11 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Time between two searches for Ctrl-C.
+/// Time between two checks for Ctrl-C.
 const EVERY: Duration = Duration::from_millis(50);
-/// How long a call waits for a computation that was asked to stop.
+/// Largest time that a call waits for an interrupted computation.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// Stack of a thread that computes: as much as the main thread has.
+/// Stack size of a computing thread, as large as that of the main thread.
 const STACK: usize = 16 << 20;
 
 /// A panic as an exception of the package.
@@ -29,14 +29,14 @@ pub fn detached<T: Send>(py: Python<'_>, f: impl FnOnce() -> T + Send) -> PyResu
     py.detach(|| catch_unwind(AssertUnwindSafe(f))).map_err(|why| broken(py, why.as_ref()))
 }
 
-/// Flags that end computations. Free ones are reused, so that there are only as many as concurrent computations.
+/// Flags that end computations. Free ones are reused, so that their number is that of concurrent computations.
 static FLAGS: Mutex<Vec<&'static AtomicBool>> = Mutex::new(Vec::new());
 
 /// A flag for one computation.
 pub struct Flag(pub &'static AtomicBool);
 
 impl Flag {
-    /// One that nobody else has.
+    /// A flag that is not in use.
     pub fn new() -> Self {
         let free = FLAGS.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let flag = free.unwrap_or_else(|| Box::leak(Box::new(AtomicBool::new(false))));
@@ -51,8 +51,8 @@ impl Drop for Flag {
     }
 }
 
-/// Computes something that examines a flag and ends soon after it is set: Ctrl-C sets it, and the call waits for the end. `heard` is called
-/// now and then with the interpreter's lock; its exception has the same effect.
+/// Runs a computation that checks a flag and ends soon after it is set: Ctrl-C sets it, and the call waits for the end. `heard` is called
+/// repeatedly with the interpreter's lock; its exception has the same effect.
 pub fn stoppable<T: Send + 'static>(
     py: Python<'_>,
     flag: &Flag,
@@ -72,10 +72,10 @@ pub fn stoppable<T: Send + 'static>(
     raised.map_or(Ok(value), Err)
 }
 
-/// Computes on its own thread that heeds a flag, which it also gets: Ctrl-C sets it, and the call waits for the end. Where that takes
-/// longer than [`PATIENCE`], or at a second Ctrl-C, the call ends before the thread does.
+/// Runs a computation with a flag in a separate thread: Ctrl-C sets the flag, and the call waits for the end. If that takes longer than
+/// [`PATIENCE`], or at a second Ctrl-C, the call ends before the thread does.
 pub fn interruptible<T: Send + 'static>(py: Python<'_>, f: impl FnOnce(&'static AtomicBool) -> T + Send + 'static) -> PyResult<T> {
-    // The flag belongs to the thread too: nobody else gets it before both are done with it.
+    // The thread also owns the flag, which is reused only when both have released it.
     let flag = Arc::new(Flag::new());
     let own = Arc::clone(&flag);
     let mut heard: Option<(PyErr, Instant)> = None;
@@ -93,7 +93,7 @@ pub fn interruptible<T: Send + 'static>(py: Python<'_>, f: impl FnOnce(&'static 
     heard.map_or(Ok(value), |(e, _)| Err(e))
 }
 
-/// Computes on its own thread and looks up now and then; an error of `look` leaves it alone.
+/// Runs a computation in a separate thread and calls `look` repeatedly; an error of `look` abandons the thread.
 fn waited<T: Send + 'static>(
     py: Python<'_>,
     f: impl FnOnce() -> T + Send + 'static,
@@ -101,7 +101,7 @@ fn waited<T: Send + 'static>(
 ) -> PyResult<T> {
     let (sender, receiver) = channel();
     let work = move || {
-        // Whoever waited may be gone.
+        // The waiting call may have ended.
         let _ = sender.send(catch_unwind(AssertUnwindSafe(f)));
     };
     std::thread::Builder::new().name("fourbar".into()).stack_size(STACK).spawn(work)?;
@@ -118,17 +118,17 @@ fn waited<T: Send + 'static>(
     }
 }
 
-/// Listens for Ctrl-C while the engine asks whether it may continue.
+/// Checks for Ctrl-C when the engine polls whether to continue.
 pub struct Listener {
     last: Instant,
-    /// What is called with the time reached and the end, now and then.
+    /// Function called repeatedly with the time reached and the end time.
     pub progress: Option<Py<PyAny>>,
     /// The exception that ended the computation.
     pub raised: Option<PyErr>,
 }
 
 impl Listener {
-    /// Listens from now on.
+    /// Starts the checks.
     pub fn new(progress: Option<Py<PyAny>>) -> Self {
         Self { last: Instant::now(), progress, raised: None }
     }
@@ -150,7 +150,7 @@ impl Listener {
         self.raised.is_none()
     }
 
-    /// The exception, where there was one.
+    /// Raises the exception, if there was one.
     pub fn ended(self) -> PyResult<()> {
         self.raised.map_or(Ok(()), Err)
     }

@@ -1,10 +1,11 @@
 //! Fourbar for Python: the module `fourbar._fourbar`, on which the package `fourbar` is built.
 //!
-//! There is no mechanics here. `model` holds a mechanism with the text it was read from, `run` runs studies, `simulation` and
-//! `state` give the engine's simulation and evaluation, `analyses` what `check`, `verify`, equilibria, modes and linear models say, and
-//! `export` writes results; `verbs` answers the verbs of the command that need no arrays, `sweep` runs cases of a sweep, and `words` says advice in Python's terms. Numbers go to numpy arrays; reports go as JSON and become dictionaries in Python.
+//! There is no mechanics here. `model` holds a mechanism with the text it was read from, `run` runs studies, `simulation` and `state`
+//! expose the engine's simulation and evaluation, `analyses` the results of `check`, `verify`, equilibria, modes and linear models, and
+//! `export` writes results; `verbs` runs verbs of the command that need no arrays, `sweep` runs cases of a sweep, and `words` translates
+//! advice to Python's terms. Numbers become numpy arrays; reports are passed as JSON and become dictionaries in Python.
 //!
-//! Every call that takes long releases the interpreter's lock and searches for Ctrl-C; a panic becomes an exception of the package.
+//! Every lengthy call releases the interpreter's lock and checks for Ctrl-C; a panic becomes an exception of the package.
 #![allow(non_snake_case)]
 
 mod analyses;

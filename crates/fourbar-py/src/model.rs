@@ -14,55 +14,55 @@ use pyo3::types::{PyDict, PyList, PyTuple};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Where a mechanism comes from.
+/// Source of a mechanism.
 #[derive(Clone, Debug)]
 struct Source {
-    /// How it is called in messages.
+    /// Name in messages.
     name: String,
-    /// Its file, if it has one: tables and meshes are next to it.
+    /// Path of the file, if it has one; tables and meshes are beside it.
     path: Option<PathBuf>,
-    /// Parameters with other values, as expressions.
+    /// Parameters set to other values, as expressions.
     set: Vec<(String, String)>,
-    /// Whether it may be a large file.
+    /// Whether large files are permitted.
     large: bool,
 }
 
-/// A mechanism that was read, checked and built. The package shows it as `Model`.
+/// A mechanism that was read, checked and built. The package wraps it as `Model`.
 #[pyclass(frozen, module = "fourbar._fourbar")]
 pub struct Core {
     source: Source,
-    /// What was read.
+    /// The file as read.
     pub loaded: Loaded,
-    /// The mechanism; settled where the file requires that.
+    /// The mechanism, at equilibrium if the file requires it.
     pub model: Arc<Model>,
-    /// The mechanism as drawn, where it was settled.
+    /// The mechanism as drawn, if `model` is at an equilibrium.
     settled: Option<Arc<Model>>,
     /// Columns of its results.
     pub columns: Vec<Column>,
 }
 
 impl Core {
-    /// The mechanism as its file draws it.
+    /// The mechanism as drawn in its file.
     pub fn drawn(&self) -> &Arc<Model> {
         self.settled.as_ref().unwrap_or(&self.model)
     }
 
-    /// How the file is called.
+    /// Name of the file.
     pub fn name(&self) -> &str {
         &self.source.name
     }
 
-    /// Parameters that were given other values.
+    /// Parameters set to other values.
     pub fn set(&self) -> &[(String, String)] {
         &self.source.set
     }
 
-    /// The file, where there is one.
+    /// Path of the file, if there is one.
     pub fn path(&self) -> Option<PathBuf> {
         self.source.path.clone()
     }
 
-    /// Whether it may be a large file.
+    /// Whether large files are permitted.
     pub fn is_large(&self) -> bool {
         self.source.large
     }
@@ -72,7 +72,7 @@ impl Core {
         self.source.path.as_deref().and_then(Path::parent)
     }
 
-    /// Diagnostics tied to their places in the file.
+    /// Diagnostics with their locations in the file.
     pub fn located<'a>(&self, list: impl IntoIterator<Item = &'a Diagnostic>) -> Vec<Diagnostic> {
         list.into_iter().map(|d| self.loaded.places.locate(d)).collect()
     }
@@ -128,7 +128,7 @@ impl Core {
     }
 }
 
-/// Reads a mechanism: from a text, or else from the file or shipped model of a name.
+/// Reads a mechanism: from a text, otherwise from a file or a shipped model by name.
 #[pyfunction]
 #[pyo3(signature = (name, text=None, path=None, set=Vec::new(), large=false))]
 pub fn load(
@@ -149,13 +149,13 @@ pub fn examples() -> Vec<(&'static str, &'static str, String)> {
     shipped::examples().map(|e| (e.name, e.title(), e.about())).collect()
 }
 
-/// Title and text of the page of a code, where there is one.
+/// Title and text of the page of a code, if there is one.
 #[pyfunction]
 pub fn explain(code: &str) -> Option<(&'static str, &'static str)> {
     codes::page(code.trim_matches(['[', ']', '`'])).map(|p| (p.title, p.text))
 }
 
-/// Names of the formulations with what they are and their integrators, the default first.
+/// Names of the formulations with descriptions and integrators, the default first.
 #[pyfunction]
 pub fn formulations() -> Vec<(&'static str, &'static str, Vec<&'static str>)> {
     FORMULATIONS.iter().map(|f| (f.name, f.summary, f.integrators.to_vec())).collect()
@@ -163,7 +163,7 @@ pub fn formulations() -> Vec<(&'static str, &'static str, Vec<&'static str>)> {
 
 #[pymethods]
 impl Core {
-    /// What is needed to read it again: name, text, path, parameters, whether it may be large.
+    /// Data for reading it again: name, text, path, parameters, whether large files are permitted.
     fn parts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         let s = &self.source;
         (&s.name, self.loaded.places.source(), s.path.clone(), s.set.clone(), s.large).into_pyobject(py)
@@ -203,7 +203,7 @@ impl Core {
         self.loaded.places.source()
     }
 
-    /// The mechanism as a file of this program, parameters put in.
+    /// The mechanism as a file of this program, with the values of parameters.
     fn written(&self) -> String {
         write_model(&self.loaded.spec)
     }
@@ -236,7 +236,7 @@ impl Core {
             "states" => m.states.iter().map(|x| x.name.as_str()).collect(),
             "outputs" => m.outputs.iter().map(|x| x.name.as_str()).collect(),
             "events" => m.events.iter().map(|x| x.name.as_str()).collect(),
-            // Rigid ones are apart in the built mechanism, and compliant ones are among its forces: the file has both in order.
+            // The built mechanism stores rigid and compliant contacts separately: the specification has both in order.
             "contacts" => self.loaded.spec.contacts.iter().map(|x| x.0.as_str()).collect(),
             _ => Vec::new(),
         }
@@ -253,7 +253,7 @@ impl Core {
         self.model.inputs.iter().map(|i| (i.name.as_str(), i.unit, i.default, i.range[0], i.range[1])).collect()
     }
 
-    /// End of the author's study and distance of its output times.
+    /// End time and output step of the study in the file.
     fn study(&self) -> (f64, f64) {
         let s = fourbar::study::Study::of(&self.model);
         (s.t_end, s.output_step)
@@ -265,7 +265,7 @@ impl Core {
         Ok((names, PyTuple::new(py, self.columns.iter().map(|c| &*c.unit))?))
     }
 
-    /// Places of the columns that patterns mean.
+    /// Indices of the columns that match patterns.
     fn choose(&self, py: Python<'_>, patterns: Vec<String>) -> PyResult<Vec<usize>> {
         choose(&self.columns, &patterns).map_err(|d| raised(py, &[d], ""))
     }

@@ -14,18 +14,18 @@ use pyo3::types::{PyDict, PyList, PyTuple};
 use serde_json::json;
 use std::time::Instant;
 
-/// What a run says in addition to its rows.
+/// The report of a run.
 #[pyclass(frozen, module = "fourbar._fourbar")]
 pub struct Ran {
     /// Settings.
     pub study: Study,
-    /// The report, where it got that far.
+    /// The report, if the run got that far.
     pub report: Option<Report>,
-    /// What the rows were like.
+    /// Totals over the rows.
     pub totals: Totals,
     /// Computing time, seconds.
     pub wall_time: f64,
-    /// Why it ended early.
+    /// Reason of an early end.
     pub error: Option<Diagnostic>,
     /// Whether it was interrupted.
     pub interrupted: bool,
@@ -33,7 +33,7 @@ pub struct Ran {
 
 #[pymethods]
 impl Ran {
-    /// Everything as JSON.
+    /// All contents as JSON.
     fn json(&self) -> String {
         json!({
             "study": self.study, "report": self.report, "totals": self.totals, "wall_time": self.wall_time,
@@ -42,7 +42,7 @@ impl Ran {
         .to_string()
     }
 
-    /// Back from JSON.
+    /// Restores it from JSON.
     #[staticmethod]
     fn restored(text: &str) -> PyResult<Self> {
         let bad = |e: serde_json::Error| PyValueError::new_err(format!("this is not a stored run: {e}"));
@@ -72,7 +72,7 @@ impl Ran {
 struct Rows<'a> {
     chosen: &'a [usize],
     wanted: WantedColumns,
-    /// By column.
+    /// Values by column.
     values: Vec<Vec<f64>>,
     watched: Watched,
     totals: Totals,
@@ -109,14 +109,14 @@ impl Observer for Rows<'_> {
     }
 }
 
-/// Most rows for which room is made ahead.
+/// Largest number of rows for which memory is reserved in advance.
 const ROOM: f64 = 1e5;
 
 type Outcome<'py> = (Bound<'py, PyArray2<f64>>, Ran, Option<Py<PyAny>>);
 
 #[pymethods]
 impl Core {
-    /// Runs a study. Gives the numbers of the chosen columns, one row a column; what it says; and the exception that ended it early.
+    /// Runs a study. Returns the numbers of the chosen columns, one row per column; the report; and the exception that ended it early.
     #[pyo3(signature = (settings, chosen, progress=None))]
     fn run<'py>(
         &self,
@@ -151,7 +151,7 @@ impl Core {
     }
 }
 
-/// Runs the author's study `count` times in a loop of Rust and gives the seconds: what a loop in Python is measured against.
+/// Runs the study of the file `count` times in a Rust loop and returns the seconds, for comparison with a Python loop.
 #[pyfunction]
 #[pyo3(name = "_loop_of_runs")]
 pub fn loop_of_runs(py: Python<'_>, core: &Core, count: usize) -> PyResult<f64> {

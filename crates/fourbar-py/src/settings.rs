@@ -9,7 +9,7 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-/// A setting, where it is given.
+/// A setting, if it is given.
 pub fn get<'py, T: for<'a> FromPyObject<'a, 'py>>(settings: &Bound<'py, PyDict>, key: &str) -> PyResult<Option<T>> {
     match settings.get_item(key)? {
         Some(x) if !x.is_none() => {
@@ -21,7 +21,7 @@ pub fn get<'py, T: for<'a> FromPyObject<'a, 'py>>(settings: &Bound<'py, PyDict>,
     }
 }
 
-/// The study of a model's author with the settings that are given.
+/// The study of the model's file with the given settings.
 pub fn study(model: &Model, name: &str, settings: &Bound<'_, PyDict>) -> PyResult<Study> {
     let analysis = match get::<String>(settings, "analysis")?.as_deref() {
         None => None,
@@ -53,8 +53,7 @@ pub fn study(model: &Model, name: &str, settings: &Bound<'_, PyDict>) -> PyResul
     Ok(study)
 }
 
-/// Inputs by name: numbers, texts with units, or tables as pairs of times and values, with `"linear"` behind them where they are followed by
-/// straight lines.
+/// Inputs by name: numbers, texts with units, or tables as pairs of times and values, followed by `"linear"` for linear interpolation.
 fn inputs(model: &Model, file: &str, given: &Bound<'_, PyDict>) -> PyResult<Vec<(String, Course)>> {
     let py = given.py();
     let told = |d: Diagnostic| raised(py, &[d], file);
@@ -103,7 +102,7 @@ pub fn input_values(core: &Core, given: Option<&Bound<'_, PyDict>>) -> PyResult<
     Ok(list)
 }
 
-/// Finite numbers by name; `what` is what they are of.
+/// Finite numbers by name; `what` describes them in messages.
 pub fn numbers_by_name(what: &str, given: &Bound<'_, PyDict>) -> PyResult<Vec<(String, f64)>> {
     let mut list = Vec::new();
     for (key, value) in given.iter() {

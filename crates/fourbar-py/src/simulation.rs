@@ -1,4 +1,4 @@
-//! A simulation in the hand: inputs set, time moved on, everything read by name.
+//! Interactive simulation: inputs are set, the time is advanced, all quantities are read by name.
 
 use crate::guard::{Listener, detached};
 use crate::model::Core;
@@ -15,24 +15,24 @@ use pyo3::types::{PyDict, PyList, PyTuple};
 use std::sync::{Mutex, MutexGuard, TryLockError};
 use std::time::Instant;
 
-/// A mechanism that is held at a time and can be moved on. `Model.simulation()` makes it.
+/// A simulation of a mechanism that is advanced step by step, created by `Model.simulation()`.
 ///
-/// Calls of two threads on one simulation do not wait for each other: the second one is rejected.
+/// Concurrent calls of two threads on one simulation do not wait: the second one is rejected.
 #[pyclass(frozen, module = "fourbar")]
 pub struct Simulation {
     core: Py<Core>,
-    /// Empty after it was finished.
+    /// Empty after `finish`.
     held: Mutex<Option<Held>>,
 }
 
 struct Held {
     simulation: engine::Simulation,
-    /// Remembers the signs of quaternions from row to row.
+    /// Keeps the signs of quaternions continuous between rows.
     recorder: Recorder,
 }
 
 impl Held {
-    /// Everything needed to continue from here: what the engine saves, and with it the signs of the quaternions.
+    /// Everything needed to continue from here: the saved state of the engine and the signs of the quaternions.
     fn save(&self) -> Result<String, serde_json::Error> {
         let mut text = self.simulation.save();
         text.truncate(text.trim_end().len().saturating_sub(1));
@@ -42,7 +42,7 @@ impl Held {
 
     fn restore(&mut self, saved: &str) -> Result<(), Diagnostic> {
         self.simulation.restore(saved)?;
-        // Checkpoints of Rust have none: the next row begins again.
+        // Checkpoints of Rust have no signs: the next row starts anew.
         let v: serde_json::Value = serde_json::from_str(saved).unwrap_or_default();
         let signs: Vec<f64> = serde_json::from_value(v["quaternions"].clone()).unwrap_or_default();
         if self.recorder.restore_from(&signs).is_none() {
@@ -52,7 +52,7 @@ impl Held {
     }
 }
 
-/// A simulation that an event has ended goes no further.
+/// Rejects a simulation that an event has ended.
 fn refuse_ended(s: &engine::Simulation) -> Result<(), Diagnostic> {
     if !s.ended() {
         return Ok(());
@@ -67,7 +67,7 @@ impl Simulation {
     fn lock(&self) -> PyResult<MutexGuard<'_, Option<Held>>> {
         match self.held.try_lock() {
             Ok(guard) => Ok(guard),
-            // A panic left it in an unknown state: it is closed.
+            // After a panic the state is unknown: the simulation is closed.
             Err(TryLockError::Poisoned(e)) => {
                 let mut guard = e.into_inner();
                 *guard = None;
@@ -83,7 +83,7 @@ impl Simulation {
         f(guard.as_mut().ok_or_else(|| PyValueError::new_err("the simulation is finished"))?)
     }
 
-    /// A call that computes, without the interpreter's lock.
+    /// A lengthy call, without the interpreter's lock.
     fn compute<T: Send>(
         &self,
         py: Python<'_>,
@@ -92,7 +92,7 @@ impl Simulation {
         self.compute_held(py, |held, listener| f(&mut held.simulation, listener))
     }
 
-    /// As above, with what remembers rows.
+    /// As above, with access to the recorder of rows.
     fn compute_held<T: Send>(
         &self,
         py: Python<'_>,
@@ -111,7 +111,7 @@ impl Simulation {
     }
 }
 
-/// Moves to a time. Where Ctrl-C stops it on the way it continues from where it was; work is counted again from there.
+/// Advances to a time. After Ctrl-C the simulation continues from the time reached; work is counted from there.
 fn advanced(s: &mut engine::Simulation, t: f64, listener: &mut Listener) -> Result<(), Diagnostic> {
     if t > s.t() && t.is_finite() {
         refuse_ended(s)?;
@@ -123,7 +123,7 @@ fn advanced(s: &mut engine::Simulation, t: f64, listener: &mut Listener) -> Resu
     s.set_state(&at)
 }
 
-/// Why a state that was taken in another mode is rejected.
+/// Error for a state that was taken in another mode.
 fn of_another_mode(here: &engine::InMode, state: &State, d: Diagnostic) -> Diagnostic {
     let list = |names: Vec<&str>| names.iter().map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", ");
     let (more, less) = (here.acts_beside(state.mode()), state.mode().acts_beside(here));
@@ -147,7 +147,7 @@ fn of_another_mode(here: &engine::InMode, state: &State, d: Diagnostic) -> Diagn
 
 #[pymethods]
 impl Core {
-    /// Assembles the mechanism and holds it at time zero.
+    /// Assembles the mechanism and returns a simulation at time zero.
     fn simulation(slf: Py<Self>, py: Python<'_>, settings: &Bound<'_, PyDict>) -> PyResult<Simulation> {
         let core = slf.get();
         let study = settings::study(&core.model, core.name(), settings)?;
@@ -160,31 +160,31 @@ impl Core {
 
 #[pymethods]
 impl Simulation {
-    /// The present, s.
+    /// Current time, s.
     #[getter]
     fn t(&self, py: Python<'_>) -> PyResult<f64> {
         self.read(py, |s| Ok(s.t()))
     }
 
-    /// Inputs by name: `sim.inputs["torque"] = 2.0` holds from the present on.
+    /// Inputs by name: `sim.inputs["torque"] = 2.0` applies from the current time.
     #[getter]
     fn inputs(slf: Py<Self>) -> Inputs {
         Inputs { simulation: slf }
     }
 
-    /// Whether an event has ended the motion. The call in which that happens returns early; the next ones raise a `FourbarError` (U315).
+    /// Whether an event has ended the motion. The call in which that happens returns early; later ones raise a `FourbarError` (U315).
     #[getter]
     fn ended(&self, py: Python<'_>) -> PyResult<bool> {
         self.read(py, |s| Ok(s.ended()))
     }
 
-    /// The name of the event that has ended the motion, or nothing.
+    /// The name of the event that has ended the motion, or `None`.
     #[getter]
     fn ended_by(&self, py: Python<'_>) -> PyResult<Option<String>> {
         self.read(py, |s| Ok(s.ended_by().map(String::from)))
     }
 
-    /// What events, limits and friction have done so far, as `Result.report["events"]`: dictionaries with time, name and kind.
+    /// Events so far, including those of limits and friction, as `Result.report["events"]`: dictionaries with time, name and kind.
     #[getter]
     fn events<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let text = self.read(py, |s| Ok(serde_json::to_string(s.events())))?;
@@ -192,12 +192,12 @@ impl Simulation {
         py.import("json")?.call_method1("loads", (text,))
     }
 
-    /// Moves to a time that is not before the present, s; gives the time, which is earlier where an event ends the motion on the way.
+    /// Advances to a time not before the current one, s; returns the time reached, which is earlier if an event ends the motion.
     fn advance(&self, py: Python<'_>, t: f64) -> PyResult<f64> {
         self.compute(py, |s, listener| advanced(s, t, listener).map(|()| s.t()))
     }
 
-    /// Moves on by `dt` seconds; without it by one step of the integrator. Gives what the time moved by.
+    /// Advances by `dt` seconds, by default by one step of the integrator. Returns the time advanced.
     #[pyo3(signature = (dt=None))]
     fn step(&self, py: Python<'_>, dt: Option<f64>) -> PyResult<f64> {
         self.compute(py, |s, listener| match dt {
@@ -209,8 +209,8 @@ impl Simulation {
         })
     }
 
-    /// Lets steps of the integrator pass the times that are requested, up to a time before which nothing will be changed: instants in
-    /// between are interpolated, which is quicker where they are close together.
+    /// Permits integrator steps beyond requested times, up to a time before which inputs and state will not be changed: results in between
+    /// are interpolated, which is faster for closely spaced times.
     fn run_ahead(&self, until: f64) -> PyResult<()> {
         if until.is_nan() || until == f64::INFINITY {
             return Err(PyValueError::new_err(format!("until must be a finite time, not {until}")));
@@ -221,8 +221,8 @@ impl Simulation {
         })
     }
 
-    /// The state at present, with what events, limits and friction have made of the mechanism. Setting it continues from another consistent
-    /// state, at any time; events that have happened have happened, only `restore` undoes them.
+    /// The current state, including the changes of the mechanism by events, limits and friction. Setting it continues from another
+    /// consistent state, at any time; past events remain in effect, only `restore` undoes them.
     #[getter]
     fn state(&self, py: Python<'_>) -> PyResult<State> {
         self.with(|held| Ok(State::new(py, &self.core, &held.simulation.in_mode(), held.simulation.state())))
@@ -237,13 +237,13 @@ impl Simulation {
         })
     }
 
-    /// Goes on from the consistent state nearest to another one.
+    /// Continues from the consistent state nearest to the given one.
     fn assemble(&self, py: Python<'_>, state: &State) -> PyResult<()> {
         let c = fitting(py, self.core.get(), state)?;
         self.compute(py, |s, _| s.assemble_state(c))
     }
 
-    /// All columns of the results at present, in the order of `Model.columns`.
+    /// Current values of all columns of the results, in the order of `Model.columns`.
     fn row<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
         self.with(|held| {
             let Held { simulation, recorder } = held;
@@ -253,7 +253,7 @@ impl Simulation {
         })
     }
 
-    /// One column of the results at present, such as `sim["P.y"]`.
+    /// Current value of one column of the results, such as `sim["P.y"]`.
     fn __getitem__(&self, name: &str) -> PyResult<f64> {
         let columns = &self.core.get().columns;
         let k = columns.iter().position(|c| c.name == name).ok_or_else(|| PyKeyError::new_err(name.to_string()))?;
@@ -264,22 +264,22 @@ impl Simulation {
         })
     }
 
-    /// A body at present, by name.
+    /// Current state of a body by name.
     fn body(&self, py: Python<'_>, name: &str) -> PyResult<BodyState> {
         self.read(py, |s| s.snapshot().body(name).map(BodyState))
     }
 
-    /// A joint at present, by name.
+    /// Current state of a joint by name.
     fn joint(&self, py: Python<'_>, name: &str) -> PyResult<JointState> {
         self.read(py, |s| s.snapshot().joint(name).map(JointState))
     }
 
-    /// A drive at present, by name.
+    /// Current state of a drive by name.
     fn drive(&self, py: Python<'_>, name: &str) -> PyResult<DriveState> {
         self.read(py, |s| s.snapshot().drive(name).map(DriveState))
     }
 
-    /// What a force element reports at present: a dictionary.
+    /// Current quantities of a force element: a dictionary.
     fn force<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyDict>> {
         let f = self.read(py, |s| s.snapshot().force(name))?;
         let d = PyDict::new(py);
@@ -287,19 +287,19 @@ impl Simulation {
         Ok(d)
     }
 
-    /// Position and velocity of a point at present, world axes: (2, 3).
+    /// Current position and velocity of a point, world axes: (2, 3).
     fn point<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let [r, v] = self.read(py, |s| s.snapshot().point(name))?;
         crate::arrays::matrix_of(py, vec![r.x, r.y, r.z, v.x, v.y, v.z], [2, 3])
     }
 
-    /// Energies and work at present, J.
+    /// Current energies and work, J.
     #[getter]
     fn energy(&self, py: Python<'_>) -> PyResult<Energy> {
         self.read(py, |s| Ok(Energy(s.snapshot().energy())))
     }
 
-    /// What moves it: formulation and integrator.
+    /// Formulation and integrator.
     #[getter]
     fn chosen(&self, py: Python<'_>) -> PyResult<(&'static str, &'static str)> {
         self.read(py, |s| {
@@ -308,17 +308,17 @@ impl Simulation {
         })
     }
 
-    /// Everything needed to continue from here, as text; numbers survive to the bit.
+    /// Everything needed to continue from here, as text; numbers are preserved bit for bit.
     fn save(&self) -> PyResult<String> {
         self.with(|held| held.save().map_err(|e| PyValueError::new_err(e.to_string())))
     }
 
-    /// Returns to what `save` gave, for the same mechanism and settings.
+    /// Restores the result of `save`, for the same mechanism and settings.
     fn restore(&self, py: Python<'_>, saved: &str) -> PyResult<()> {
         self.compute_held(py, |held, _| held.restore(saved))
     }
 
-    /// Ends it and gives the report, as `Result.report` does; nothing if it was finished before.
+    /// Ends the simulation and returns the report, like `Result.report`; `None` if it was finished before.
     fn finish<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         let Some(held) = self.lock()?.take() else { return Ok(None) };
         let core = self.core.get();
@@ -354,7 +354,7 @@ impl Simulation {
     }
 }
 
-/// A simulation from what was stored of it.
+/// Restores a stored simulation.
 #[pyfunction]
 #[pyo3(name = "_restored_simulation")]
 pub fn restored_simulation(py: Python<'_>, core: Py<Core>, study: &str, saved: &str) -> PyResult<Simulation> {
@@ -395,7 +395,7 @@ impl Inputs {
         self.simulation.get().core.get().model.inputs.iter().any(|i| i.name == name)
     }
 
-    /// The value of an input, or another one if there is no such input.
+    /// The value of an input, or `default` if there is no such input.
     #[pyo3(signature = (name, default=None))]
     fn get<'py>(
         &self,
@@ -460,8 +460,8 @@ impl Inputs {
     }
 }
 
-/// Steps a simulation `count` times by `dt` in a loop of Rust, with an input that changes and a joint that is read, and gives the seconds:
-/// what a loop in Python is measured against.
+/// Advances a simulation `count` times by `dt` in a Rust loop, with an input that changes and a joint that is read, and returns the
+/// seconds, for comparison with a Python loop.
 #[pyfunction]
 #[pyo3(name = "_loop_of_steps")]
 pub fn loop_of_steps(py: Python<'_>, simulation: &Simulation, input: &str, joint: &str, dt: f64, count: usize) -> PyResult<f64> {

@@ -59,7 +59,7 @@ pub struct JointState(pub simulation::JointState);
 
 #[pymethods]
 impl JointState {
-    /// Angle of the moving body about the axis, turns counted, rad; zero if the joint has none.
+    /// Angle of the moving body about the axis, counting turns, rad; zero if the joint has none.
     #[getter]
     fn angle(&self) -> f64 {
         self.0.angle
@@ -71,7 +71,7 @@ impl JointState {
         self.0.distance
     }
 
-    /// Rate of the angle, rad/s, or of the distance where there is no angle, m/s.
+    /// Rate of the angle, rad/s, or of the distance if there is no angle, m/s.
     #[getter]
     fn speed(&self) -> f64 {
         self.0.speed
@@ -107,19 +107,19 @@ pub struct DriveState(pub simulation::DriveState);
 
 #[pymethods]
 impl DriveState {
-    /// Torque or force that it takes, N m or N.
+    /// Torque or force of the drive, N m or N.
     #[getter]
     fn effort(&self) -> f64 {
         self.0.effort
     }
 
-    /// Rate of the coordinate that it prescribes, rad/s or m/s.
+    /// Rate of the prescribed coordinate, rad/s or m/s.
     #[getter]
     fn speed(&self) -> f64 {
         self.0.speed
     }
 
-    /// Power that it gives to the mechanism, W.
+    /// Power supplied to the mechanism, W.
     #[getter]
     fn power(&self) -> f64 {
         self.0.power
@@ -136,25 +136,25 @@ pub struct Energy(pub simulation::Energy);
 
 #[pymethods]
 impl Energy {
-    /// Of motion.
+    /// Kinetic energy.
     #[getter]
     fn kinetic(&self) -> f64 {
         self.0.kinetic
     }
 
-    /// Of gravity, linear springs and bushings.
+    /// Potential energy of gravity, linear springs and bushings.
     #[getter]
     fn potential(&self) -> f64 {
         self.0.potential
     }
 
-    /// Kinetic and potential.
+    /// Kinetic and potential energy.
     #[getter]
     fn total(&self) -> f64 {
         self.0.kinetic + self.0.potential
     }
 
-    /// Done since the start by drives and by forces without a potential.
+    /// Work done since the start by drives and by forces without a potential.
     #[getter]
     fn work(&self) -> f64 {
         self.0.work

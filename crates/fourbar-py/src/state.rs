@@ -1,4 +1,4 @@
-//! A mechanism at a state: poses, velocities, and what the engine evaluates there.
+//! A state of a mechanism: poses, velocities, and quantities evaluated there.
 
 use crate::arrays::{matrix, matrix_of, numbers, twists, vector};
 use crate::guard::detached;
@@ -20,19 +20,19 @@ use std::sync::Arc;
 /// Poses and velocities of all bodies at a time, with inputs and states of the mechanism.
 ///
 /// Arrays have one row for every moving body, in the order of `Model.bodies`. Six-vectors are (linear in world axes, angular in body axes),
-/// as in all matrices given here. A state of a simulation knows what events, limits and friction have made of the mechanism: joints that were
-/// taken out carry nothing, and what is held is held.
+/// as in all matrices given here. A state of a simulation includes the changes of the mechanism by events, limits and friction: removed
+/// joints carry no load, and held ones are held.
 #[pyclass(frozen, module = "fourbar")]
 pub struct State {
     core: Py<Core>,
-    /// The mechanism in its mode, with drives as they are at this state.
+    /// The mechanism in its mode, with drives as at this state.
     mode: InMode,
     /// The state itself.
     pub c: Configuration,
 }
 
 impl State {
-    /// A state of a mechanism in a mode; drives that continue from where they are keep what they are now.
+    /// A state of a mechanism in a mode; drives that continue from their current position keep their current values.
     pub fn new(py: Python<'_>, core: &Py<Core>, mode: &InMode, c: Configuration) -> Self {
         let mode = if kept_drives(mode.model()).next().is_some() { mode.with_own_drives() } else { mode.clone() };
         Self { core: core.clone_ref(py), mode, c }
@@ -43,7 +43,7 @@ impl State {
         Self::new(py, core, &InMode::of_file(model), c)
     }
 
-    /// The mode that the mechanism was in.
+    /// The mode of the mechanism at this state.
     pub fn mode(&self) -> &InMode {
         &self.mode
     }
@@ -57,7 +57,7 @@ impl State {
         detached(py, || f(&Evaluation::new(model, c)?))?.map_err(|e| self.core.get().failed(py, e))
     }
 
-    /// What the mechanism does, by the names of its file.
+    /// Evaluates a snapshot, with names of the file.
     fn seen<T: Send>(&self, py: Python<'_>, f: impl FnOnce(&Snapshot<'_>) -> Result<T, Diagnostic> + Send) -> PyResult<T> {
         let mode = &self.mode;
         self.evaluated(py, |e| Ok(f(&mode.snapshot(e))?))
@@ -69,7 +69,7 @@ fn kept_drives(model: &Model) -> impl Iterator<Item = &Integral> {
     model.held_drives().map(|(_, i)| i).chain(model.placed_drives())
 }
 
-/// A state from what was stored of it.
+/// Restores a stored state.
 #[pyfunction]
 #[pyo3(name = "_restored_state")]
 pub fn restored_state(py: Python<'_>, core: Py<Core>, text: &str) -> PyResult<State> {
@@ -124,7 +124,7 @@ impl State {
         Ok(d)
     }
 
-    /// Values of the mechanism's own states by name.
+    /// Values of user-defined states by name.
     #[getter]
     fn states<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let d = PyDict::new(py);
@@ -132,7 +132,7 @@ impl State {
         Ok(d)
     }
 
-    /// As above, with other poses, velocities or time. Nothing is closed: `Model.assemble(state)` gives the nearest consistent one.
+    /// A copy with other poses, velocities or time. Joints are not closed: `Model.assemble(state)` gives the nearest consistent state.
     #[pyo3(signature = (q=None, v=None, t=None))]
     fn replace(&self, py: Python<'_>, q: Option<&Bound<'_, PyAny>>, v: Option<&Bound<'_, PyAny>>, t: Option<f64>) -> PyResult<Self> {
         let n = self.model().moving();
@@ -140,7 +140,7 @@ impl State {
         if let Some(q) = q {
             for (b, x) in numbers("q", q, &[n, 7])?.chunks_exact(7).enumerate() {
                 let p = [x[3], x[4], x[5], x[6]];
-                // Squares of very large or small numbers are none.
+                // Scaled first, since squares of very large or small numbers overflow or underflow.
                 let most = p.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
                 if most < 1e-9 {
                     return Err(PyValueError::new_err(format!("the quaternion of body {b} is zero")));
@@ -180,22 +180,22 @@ impl State {
         matrix(py, &self.evaluated(py, |e| e.jacobian())?)
     }
 
-    /// What every row of the Jacobian belongs to: element and number.
+    /// Element and number of every row of the Jacobian.
     fn rows(&self, py: Python<'_>) -> PyResult<Vec<String>> {
         self.evaluated(py, |e| Ok(e.rows().iter().map(ToString::to_string).collect()))
     }
 
-    /// Right-hand side of the constraints of velocities: not zero where constraints move with time.
+    /// Right-hand side of the velocity constraints: nonzero if constraints move with time.
     fn velocity_terms<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
         Ok(vector(py, &self.evaluated(py, |e| Ok(e.velocity_terms()))?))
     }
 
-    /// Right-hand side of the constraints of accelerations: `J a` equals it.
+    /// Right-hand side of the acceleration constraints: `J a` equals it.
     fn acceleration_terms<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
         Ok(vector(py, &self.evaluated(py, |e| Ok(e.acceleration_terms()))?))
     }
 
-    /// Multipliers of the rows of the Jacobian: constraints act on the bodies by `-J.T @ multipliers`.
+    /// Lagrange multipliers of the rows of the Jacobian: constraint forces are `-J.T @ multipliers`.
     fn multipliers<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let list = self.evaluated(py, |e| Ok(e.multipliers().to_vec()))?;
         Ok(PyArray1::from_vec(py, list))
@@ -211,17 +211,17 @@ impl State {
         Ok(vector(py, &self.evaluated(py, |e| Ok(e.applied()))?))
     }
 
-    /// Free motions, (6 n, freedoms): an orthonormal basis of the null space of the Jacobian, rotations measured as lengths.
+    /// Free motions, (6 n, freedoms): an orthonormal basis of the null space of the Jacobian, with rotations scaled to lengths.
     fn free_motions<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
         matrix(py, &self.evaluated(py, |e| e.free_motions())?)
     }
 
-    /// Independent coordinates by name, such as `pin.angle`: as many as there are free motions.
+    /// Independent coordinates by name, such as `pin.angle`: as many as free motions.
     fn independent(&self, py: Python<'_>) -> PyResult<Vec<String>> {
         self.evaluated(py, |e| e.independent())
     }
 
-    /// Equations of motion in independent coordinates: mass matrix, bias forces and generalized forces of `mass u' + bias = force`.
+    /// Equations of motion in independent coordinates: mass matrix, bias forces and generalised forces of `mass u' + bias = force`.
     #[pyo3(signature = (coordinates=None))]
     fn equations<'py>(&self, py: Python<'py>, coordinates: Option<Vec<String>>) -> PyResult<Bound<'py, PyTuple>> {
         let r = self.evaluated(py, |e| {
@@ -265,7 +265,7 @@ impl State {
         self.evaluated(py, |e| Ok(Energy(e.energy())))
     }
 
-    /// Power of drives, of constraints that move with time and of forces without a potential, W.
+    /// Power of drives, of constraints that depend on time and of forces without a potential, W.
     #[getter]
     fn power(&self, py: Python<'_>) -> PyResult<f64> {
         self.evaluated(py, |e| Ok(e.power()))
@@ -286,7 +286,7 @@ impl State {
         self.seen(py, |s| s.drive(name).map(DriveState))
     }
 
-    /// What a force element reports, by name: a dictionary.
+    /// Quantities of a force element by name: a dictionary.
     fn force<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyDict>> {
         let f = self.seen(py, |s| s.force(name))?;
         let d = PyDict::new(py);
@@ -310,7 +310,7 @@ impl State {
     }
 }
 
-/// Refuses a state of another mechanism, which would have other sizes.
+/// Rejects a state of a mechanism with other sizes.
 pub fn fitting<'a>(py: Python<'_>, core: &Core, state: &'a State) -> PyResult<&'a Configuration> {
     let (c, m) = (&state.c, &core.model);
     if c.q.len() == m.bodies.len() && c.turns.len() == m.angles.len() && c.z.len() == m.auxiliaries() {

@@ -1,4 +1,4 @@
-//! Cases of a sweep: in this process on all cores, or some of them for an executor elsewhere.
+//! Cases of a sweep: in this process on all cores, or in parts by an external executor.
 
 use crate::cases::CaseTable;
 use crate::errors::raised;
@@ -20,23 +20,23 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 #[pyclass(frozen, module = "fourbar._fourbar")]
 pub struct Cases {
     ready: Arc<Ready>,
-    /// Ends what runs.
+    /// Flag that ends the computation.
     flag: Flag,
-    /// One thread at a time runs it.
+    /// Only one thread at a time may run the sweep.
     busy: Mutex<()>,
     name: String,
-    /// The mechanism is there as long as the sweep is.
+    /// Keeps the mechanism registered as long as the sweep exists.
     _handed: Handed,
 }
 
-/// A case that was computed, with its trajectory as a file where that is kept.
+/// A computed case, with its trajectory as a file if it is kept.
 type Computed = (CaseRow, Option<Vec<u8>>);
-/// Rows as a Parquet file, and the trajectories that are kept, as Parquet files by case.
+/// Rows as a Parquet file, and the kept trajectories as Parquet files by case.
 type Part<'py> = (Bound<'py, PyBytes>, Vec<(usize, Bound<'py, PyBytes>)>);
 
 #[pymethods]
 impl Core {
-    /// The sweep of a command line without its verb and mechanism.
+    /// The sweep of a command line without verb and mechanism.
     fn cases(&self, py: Python<'_>, rest: Vec<String>) -> PyResult<Cases> {
         let (handed, flag) = (handed(self), Flag::new());
         let (words, stop) = (words_about(self, &handed, "sweep", rest), flag.0);
@@ -57,7 +57,7 @@ impl Cases {
         }
     }
 
-    /// Computes with Ctrl-C heard; `progress` is called with what is done of how much.
+    /// Runs a computation with Ctrl-C handled; `progress` is called with the finished and total numbers.
     fn listened<T: Send + 'static>(
         &self,
         py: Python<'_>,
@@ -105,7 +105,7 @@ impl Cases {
         self.ready.plan.len()
     }
 
-    /// SHA-256 of everything that decides about the rows.
+    /// SHA-256 of everything that determines the rows.
     #[getter]
     fn hash(&self) -> String {
         self.ready.described.hash()
@@ -123,12 +123,12 @@ impl Cases {
         Ok(CaseTable::new(&self.ready.described, &self.ready.schema, rows))
     }
 
-    /// Of a sweep in batches, how many cases of this process ran alone, why most of them did, and the first of these.
+    /// For a sweep in batches: number of cases of this process that ran alone, the most frequent reason, and the first of these cases.
     fn alone(&self) -> Option<(usize, String, usize)> {
         self.ready.alone()
     }
 
-    /// The rows of some cases as a Parquet file, for somebody else to keep.
+    /// The rows of some cases as a Parquet file, for storage elsewhere.
     fn part<'py>(&self, py: Python<'py>, numbers: Vec<usize>, threads: usize) -> PyResult<Part<'py>> {
         let (rows, kept): (Vec<CaseRow>, Vec<Option<Vec<u8>>>) = self.computed(py, numbers, threads, None)?.into_iter().unzip();
         let bytes = part_of(&self.ready.described, &self.ready.schema, &rows).map_err(|d| raised(py, &[d], &self.name))?;
@@ -136,7 +136,7 @@ impl Cases {
         Ok((PyBytes::new(py, &bytes), kept))
     }
 
-    /// Runs all cases that are missing in a folder, each row on disk before the next one. Gives how many.
+    /// Runs all cases that are missing in a folder, each row on disk before the next one. Returns their number.
     #[pyo3(signature = (folder, threads, progress=None))]
     fn fill(&self, py: Python<'_>, folder: &Folder, threads: usize, progress: Option<Py<PyAny>>) -> PyResult<usize> {
         let (ready, held) = (Arc::clone(&self.ready), Arc::clone(&folder.held));
@@ -151,7 +151,7 @@ impl Cases {
         self.listened(py, run, all, progress)
     }
 
-    /// Opens the folder of the sweep, a new one or that of the same plan.
+    /// Opens the folder of the sweep, either new or with the same plan.
     fn open(&self, py: Python<'_>, path: PathBuf, resume: bool, force: bool) -> PyResult<Folder> {
         let ready = Arc::clone(&self.ready);
         let how = [resume, force, true];
@@ -193,7 +193,7 @@ impl Folder {
         self.lock().missing(&self.ready.plan)
     }
 
-    /// Adds a part that was computed elsewhere with the trajectories of its cases, on disk before this returns. Gives the number of its rows.
+    /// Adds a part computed elsewhere, with the trajectories of its cases, which is on disk when this returns. Returns the number of rows.
     fn add(&self, py: Python<'_>, part: Vec<u8>, trajectories: Vec<(usize, Vec<u8>)>) -> PyResult<usize> {
         let done = detached(py, || {
             let mut folder = self.lock();
@@ -204,12 +204,12 @@ impl Folder {
         done.map_err(|d| raised(py, &[d], ""))
     }
 
-    /// Lets others write to the folder again.
+    /// Releases the folder, so that others can write to it.
     fn close(&self) {
         self.lock().release();
     }
 
-    /// Writes the finished table; gives its path.
+    /// Writes the finished table; returns its path.
     fn finish(&self, py: Python<'_>) -> PyResult<PathBuf> {
         detached(py, || self.lock().finish(&self.ready.plan))?.map_err(|d| raised(py, &[d], ""))
     }

@@ -1,4 +1,4 @@
-//! Verbs of the command for mechanisms in memory: the words of a command line go in, text and fields come out.
+//! Verbs of the command for mechanisms in memory: takes the words of a command line, returns text and fields.
 
 use crate::errors::{objects, raised};
 use crate::guard::interruptible;
@@ -8,7 +8,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
 
-/// A command line about a mechanism: the verb, the mechanism, the parameters that were given other values, then the rest.
+/// A command line for a mechanism: the verb, the mechanism, the parameters set to other values, then the rest.
 pub fn words_about(core: &Core, handed: &Handed, verb: &str, rest: Vec<String>) -> Vec<String> {
     let mut words = vec![verb.to_string(), handed.word().to_string()];
     words.extend(core.set().iter().map(|(k, v)| format!("--set={k}={v}")));
@@ -19,7 +19,7 @@ pub fn words_about(core: &Core, handed: &Handed, verb: &str, rest: Vec<String>) 
     words
 }
 
-/// A mechanism that verbs take for a file.
+/// Registers a mechanism for use by verbs in place of a file.
 pub fn handed(core: &Core) -> Handed {
     Handed::new(core.name(), core.loaded.places.source(), core.path())
 }
@@ -39,7 +39,7 @@ pub fn answer<'py>(
         _ => std::iter::once(verb).chain(rest).collect(),
     };
     let done = interruptible(py, move |stop| {
-        // The mechanism is there as long as the computation lasts.
+        // Keeps the mechanism registered during the computation.
         let _given = given;
         hand::answer(&words, stop)
     })?;

@@ -1,10 +1,10 @@
-//! Advice of the engine in the words of this package: options of the command become keywords, calls of Rust those of Python.
+//! Translates advice of the engine to this package: options of the command become keywords, Rust calls become Python calls.
 
 use fourbar::Diagnostic;
 
-/// Options that only say yes.
+/// Options without a value.
 const FLAGS: [&str; 8] = ["force", "resume", "batch", "check", "forward", "frozen", "large", "all"];
-/// Options that take `name=value`, with the mappings that they are here.
+/// Options with `name=value`, and the corresponding mappings.
 const PAIRS: [(&str, &str); 9] = [
     ("option", "options"),
     ("input", "inputs"),
@@ -16,14 +16,14 @@ const PAIRS: [(&str, &str); 9] = [
     ("set", "replace"),
     ("param", "replace"),
 ];
-/// Commands, whatever is said of them.
+/// Commands, in any message.
 const COMMANDS: [(&str, &str); 4] = [
     ("fourbar examples", "fourbar.examples()"),
     ("fourbar list", "fourbar.formulations()"),
     ("--measure", "measures"),
     ("--option", "options"),
 ];
-/// Calls of a simulation in Rust, in advice about simulations: elsewhere these may be names of elements.
+/// Rust calls of a simulation, translated in advice about simulations only: elsewhere these may be names of elements.
 const CALLS: [(&str, &str); 8] = [
     ("set_state", "sim.state = ..."),
     ("assemble_state", "sim.assemble(state)"),
@@ -34,9 +34,9 @@ const CALLS: [(&str, &str); 8] = [
     ("advance", "sim.advance(t)"),
     ("input", "sim.inputs"),
 ];
-/// Codes of simulations.
+/// Diagnostic codes of simulations.
 const SIMULATIONS: [&str; 7] = ["U310", "U311", "U312", "U313", "U315", "U322", "U324"];
-/// Lists of names, by the kind that a message speaks of.
+/// Lists of names, by the kind of element in a message.
 const LISTS: [(&str, &str); 8] = [
     ("body", "bodies"),
     ("joint", "joints"),
@@ -48,7 +48,7 @@ const LISTS: [(&str, &str); 8] = [
     ("output", "outputs"),
 ];
 
-/// A diagnostic in the words of this package.
+/// A diagnostic in the terms of this package.
 pub fn translated(d: &Diagnostic) -> Diagnostic {
     let mut own = d.clone();
     let calls: &[_] = if SIMULATIONS.contains(&d.code.0) && !d.help.starts_with("did you mean") { &CALLS } else { &[] };
@@ -57,7 +57,7 @@ pub fn translated(d: &Diagnostic) -> Diagnostic {
     own
 }
 
-/// The place where all elements of a kind are listed.
+/// The attribute that lists all elements of a kind.
 fn listed(text: &str) -> String {
     let Some((before, kind)) = text.split_once("`model()` lists every ") else { return text.to_string() };
     match LISTS.iter().find(|(k, _)| *k == kind) {
@@ -66,7 +66,7 @@ fn listed(text: &str) -> String {
     }
 }
 
-/// Replaces what is between backticks.
+/// Replaces the texts between backticks.
 fn words(text: &str, calls: &[(&str, &str)]) -> String {
     let mut out = String::with_capacity(text.len());
     for (k, part) in text.split('`').enumerate() {
@@ -81,7 +81,7 @@ fn words(text: &str, calls: &[(&str, &str)]) -> String {
     out
 }
 
-/// One quotation, where it is a call or a piece of a command line.
+/// A text between backticks, if it is a call or part of a command line.
 fn quoted(text: &str, calls: &[(&str, &str)]) -> Option<String> {
     if let Some((_, call)) = COMMANDS.iter().chain(calls).find(|(word, _)| *word == text) {
         return Some((*call).to_string());
@@ -107,7 +107,7 @@ fn quoted(text: &str, calls: &[(&str, &str)]) -> Option<String> {
                 _ if name == "columns" && value.contains(',') => {
                     format!("columns=[{}]", value.split(',').map(literal).collect::<Vec<_>>().join(", "))
                 }
-                // What represents something else is not a text.
+                // A placeholder is not a string.
                 _ if value.chars().all(|c| c.is_ascii_uppercase()) => format!("{keyword}={value}"),
                 _ => format!("{keyword}={}", literal(value)),
             },
@@ -116,7 +116,7 @@ fn quoted(text: &str, calls: &[(&str, &str)]) -> Option<String> {
     Some(keywords.join(", "))
 }
 
-/// A value as Python writes it.
+/// A value in Python syntax.
 fn literal(value: &str) -> String {
     let bare = value.trim_matches(['"', '\'']);
     match bare.parse::<f64>() {

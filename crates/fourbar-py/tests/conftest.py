@@ -1,4 +1,4 @@
-"""What the tests share."""
+"""Common parts of the tests."""
 
 import os
 
@@ -16,7 +16,7 @@ def fourbar_model():
 
 @pytest.fixture(scope="session")
 def pendulum():
-    """A rod of 1 m and 2 kg on a pin, with a torque on it; it hangs level at the start."""
+    """A rod of 1 m and 2 kg on a pin, with a torque on it, horizontal at the start."""
     return (
         fourbar.Mechanism("Pendulum", gravity=[0, 0, -9.81])
         .parameters(m=2.0, L=1.0)

@@ -1,4 +1,4 @@
-"""Check, verify, equilibria, modes, linear models: numbers of closed forms and of the literature."""
+"""Check, verify, equilibria, modes, linear models: comparison with closed forms and literature."""
 
 import pathlib
 
@@ -12,7 +12,7 @@ G = 9.81
 
 def test_check_tells_mobility_and_redundancy():
     check = fourbar.load("a04_bricard").check()
-    # Six hinges in a loop: by count no freedom, by geometry one.
+    # Six hinges in a loop: zero degrees of freedom by counting, one by geometry.
     assert (check.mobility, check.redundant, check.assembles) == (1, 1, True)
     assert check["mobility"]["by_count"] == 0 and check.not_unique
     assert check.headline.split(". ")[0] in str(check) and "<pre" in check._repr_html_()
@@ -54,14 +54,14 @@ def test_equilibrium_of_a_pendulum(pendulum):
     all_ = pendulum.equilibria()
     assert sorted(e.stability for e in all_) == ["stable", "unstable"] and all_.complete
     pushed = pendulum.equilibrium(inputs={"torque": -4.905})
-    # Half of the largest moment of the weight: thirty degrees away from hanging.
+    # Half of the largest moment of the weight: thirty degrees from the vertical.
     assert np.cos(pushed.state.joint("pin").angle) == pytest.approx(0.5)
     with pytest.raises(fourbar.FourbarError):
         pendulum.equilibrium(inputs={"torqe": 1})
 
 
 def published():
-    """Eigenvalues of the benchmark bicycle by speed, as the tests of the engine keep them."""
+    """Eigenvalues of the benchmark bicycle by speed, from the tests of the engine."""
     path = pathlib.Path(__file__).parents[2] / "fourbar-design/tests/data/bicycle.csv"
     rows = [line.split(",") for line in path.read_text().splitlines() if line[:1].isdigit()]
     return [(float(r[0]), np.array(r[1::2], float) + 1j * np.array(r[2::2], float)) for r in rows]

@@ -1,4 +1,4 @@
-"""Sweeps by Dask: on a cluster of this machine, and on a scheduler and workers that are processes of their own and are killed."""
+"""Sweeps by Dask: on a local cluster, and with a scheduler and workers in separate processes that are killed."""
 
 import contextlib
 import csv
@@ -20,11 +20,11 @@ dask = pytest.importorskip("dask")
 COUNT = 240
 VARY = {"crank_length": (0.05, 0.09, COUNT)}
 MEASURES = {"torque": "max(abs(motor.effort))", "rise": "range(P.y)"}
-# Short tasks, so that there is something to kill in the middle.
+# Short tasks, so that workers are killed during the sweep.
 CHUNK = 0.05
-# How long processes may take to start, s: a machine with other work is slow at it.
+# Largest start time of processes, s, on a busy machine.
 START = 180
-# What is lost is noticed soon; clusters have reasons to wait longer.
+# Losses are detected quickly; real clusters wait longer.
 QUICK = {
     "distributed.comm.timeouts.connect": "5s", "distributed.worker.daemon": False,
     "distributed.scheduler.worker-ttl": "10s", "distributed.scheduler.allowed-failures": 5, "distributed.dashboard.link": "",
@@ -46,7 +46,7 @@ def expected(model):
 
 
 def whole(result, expected, out):
-    """Nothing is lost and nothing is double, to the bit."""
+    """No row is lost or duplicated, bit for bit."""
     for name in ("case", "set.crank_length", "torque", "rise"):
         assert result[name].tobytes() == expected[name].tobytes(), name
     if out is not None:
@@ -56,7 +56,7 @@ def whole(result, expected, out):
 
 
 class Cluster:
-    """A scheduler and workers as on a cluster: processes that find each other by a file."""
+    """A scheduler and workers as on a cluster: processes that connect through a file."""
 
     def __init__(self, folder):
         self.file, self.folder, self.processes = folder / "scheduler.json", folder, []
@@ -103,7 +103,7 @@ def cluster(folder):
 
 
 def when_parts(out, count, act, after=2.0 * START):
-    """Calls a function once so many parts are on disk, on a thread of its own."""
+    """Calls a function in a separate thread once a number of parts are on disk."""
     told = {}
 
     def watch():

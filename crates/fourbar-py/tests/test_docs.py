@@ -1,4 +1,4 @@
-"""The code of the page on Python and of the package's README runs."""
+"""Runs the code of the page on Python and of the package's README."""
 
 import pathlib
 import re

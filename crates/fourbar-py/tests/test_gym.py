@@ -21,7 +21,7 @@ def test_gymnasium_has_nothing_to_say_against_it(pendulum):
     env = environment(pendulum, reward=lambda c: -c["pin.angle"] ** 2)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        # Observations have no ends, which gymnasium mentions.
+        # Gymnasium warns of unbounded observations.
         warnings.filterwarnings("ignore", message=".*infinity.*")
         # Actions are in the units of the inputs.
         warnings.filterwarnings("ignore", message=".*symmetric and normalized.*")
@@ -47,7 +47,7 @@ def test_episodes_repeat_to_the_bit_and_end_in_time(pendulum):
 
 
 def test_actions_are_inputs(pendulum):
-    """A torque that holds the level rod keeps it there."""
+    """A torque that balances the weight keeps the rod horizontal."""
     env = environment(pendulum, reward="energy.kinetic")
     env.reset()
     for _ in range(5):

@@ -1,7 +1,7 @@
-"""Whatever Python hands over, an exception comes back, and the process lives on.
+"""Any invalid argument from Python gives an exception, and the process survives.
 
-Calls with random arguments, of which most make no sense, run in a process of their own: a crash would be seen as its exit code. The seed is
-printed, so that a finding can be repeated.
+Calls with random, mostly invalid arguments run in a separate process, so that a crash appears as its exit code. The seed is printed for
+repetition.
 """
 
 import os
@@ -224,7 +224,7 @@ def test_arrays_outlive_what_made_them():
 
 
 def test_exceptions_of_callbacks_come_through_threads():
-    """Many threads, some of which fail, do not disturb each other."""
+    """Many threads, some of which fail, do not affect each other."""
     model, failures, good = fourbar.load("ra_double_pendulum"), [], []
 
     def work(k):

@@ -1,4 +1,4 @@
-"""Mechanisms read, changed and refused."""
+"""Reading, changing and rejecting mechanisms."""
 
 import pickle
 
@@ -45,7 +45,7 @@ def test_parameters_are_numbers_expressions_and_scalars_of_numpy():
     model = fourbar.load("fourbar")
     for value in (0.06, "60 mm", "0.03*2", np.float64(0.06), np.float32(0.06)):
         assert model.replace(crank_length=value).parameters["crank_length"] == pytest.approx(0.06, rel=1e-6)
-    # The one that was there has not changed, and later values win.
+    # The original is unchanged, and later values take precedence.
     assert model.parameters["crank_length"] == pytest.approx(0.08)
     assert model.replace(crank_length=0.05).replace(crank_length=0.06).parameters["crank_length"] == 0.06
     kept = model.replace(Px=0.05).replace(crank_length=0.06)
@@ -66,11 +66,11 @@ def test_errors_carry_every_field():
     assert e.file == "wrong.yaml" and e.time is None
     assert "mas" in str(e) and "^" in str(e) and "wrong.yaml:3" in str(e)
     assert len(e.diagnostics) >= 1 and fourbar.explain(e.code).startswith(e.code)
-    # All mistakes at once.
+    # All errors are reported together.
     with pytest.raises(fourbar.FourbarError) as caught:
         fourbar.loads("fourbar: 1\nbodies:\n  a: {mas: 1}\njoints:\n  j: {type: revolut}\n")
     assert len(caught.value.diagnostics) >= 2
-    # Names that are nearly right.
+    # Misspelt names.
     with pytest.raises(fourbar.FourbarError, match="crank_length"):
         fourbar.load("fourbar", crank_lenght=1)
     again = pickle.loads(pickle.dumps(e))
@@ -136,7 +136,7 @@ def test_the_builder_refuses_what_it_can_see_and_says_the_rest_at_once():
 
 
 def every_element():
-    """A call of every method of the builder that adds a joint, a force or a constraint: keys are those of files."""
+    """Calls every method of the builder that adds a joint, a force or a constraint, with the keys of files."""
     b = fourbar.Mechanism("everything", gravity=[0, 0, -9.81])
     for k in range(16):
         b.body(f"b{k}", mass=1, inertia=[1, 1, 1], at=[k, 0, 0])
@@ -169,7 +169,7 @@ def every_element():
     return b
 
 
-# What `every_element` makes with the methods of contacts, events, limits, paths, motors and views, as files state it.
+# The elements of `every_element` from methods for contacts, events, limits, paths, motors and views, in file notation.
 STATED = """
 joints:
   j0: {type: revolute, bodies: [ground, b0], at: [0, 0, 0], axis: [0, 1, 0], limits: {min: -90 deg, max: 1.5, restitution: 0.2}}
@@ -208,7 +208,7 @@ def test_a_built_mechanism_is_the_one_that_a_file_states(tmp_path):
     yaml = pytest.importorskip("yaml")
     built = every_element()
     file = built.to_dict()
-    # The same file with these elements as their author would write them.
+    # The same file with these elements written by hand.
     for section, elements in yaml.safe_load(STATED).items():
         file[section] = {**file.get(section, {}), **elements}
     built.build().save(tmp_path / "built.yaml")
@@ -224,7 +224,7 @@ def test_limits_are_given_to_joints_or_after_them():
     after = ball().prismatic("fall", fourbar.GROUND, "ball", **axis).limits("fall", min=-1, restitution=0.5)
     inside = ball().prismatic("fall", fourbar.GROUND, "ball", **axis, limits={"min": -1, "restitution": 0.5})
     assert after.to_dict() == inside.to_dict()
-    # It falls through a metre, and rises to a quarter of it.
+    # It falls by one metre and rises to a quarter of it.
     r = after.build().run(0.8, output_step=0.01)
     height = r["ball.r.z"]
     assert height.min() > -1e-9 and height[r.t > 0.5].max() == pytest.approx(0.25, abs=1e-3)
@@ -232,7 +232,7 @@ def test_limits_are_given_to_joints_or_after_them():
         inside.limits("fall", max=1)
     with pytest.raises(ValueError, match="no joint `rise` yet"):
         inside.limits("rise", max=1)
-    # A rope is a distance that has a largest value.
+    # A rope is a distance with a largest value.
     rope = ball().distance_joint("rope", fourbar.on(fourbar.GROUND, [0, 0, 2]), fourbar.on("ball"), limits={"max": 1.5})
     assert rope.build().run(1)["ball.r.z"].min() == pytest.approx(0.5, abs=1e-6)
 
@@ -245,7 +245,7 @@ def test_contacts_and_events_of_the_builder_act():
     assert model.contacts == ("floor",) and model.events == ("top",)
     sim = model.simulation()
     sim.advance(2)
-    # It falls through half a metre and rises to an eighth.
+    # It falls by half a metre and rises to an eighth.
     assert sim.ended_by == "top" and sim.t == pytest.approx(1.5 * (2 * 0.5 / 10) ** 0.5, abs=1e-8)
     assert sim.body("ball").position[2] == pytest.approx(0.625, abs=1e-8)
     assert "1 contacts, 1 events" in repr(m)
@@ -266,7 +266,7 @@ def test_a_belt_and_a_rope_over_pulleys_move_as_in_closed_form():
     m.belt("belt", "a", "b", [0.04, 0.06]).drive("turn", "a", angle="3*t")
     r = m.build().run(1)
     np.testing.assert_allclose(r["b.angle"], 2 * r.t, atol=1e-10)
-    # A weight on a rope over two pulleys hangs deeper by its weight over the stiffness.
+    # A weight on a rope over two pulleys hangs lower by its weight over the stiffness.
     m = fourbar.Mechanism("Rope", gravity=[0, 0, -10]).body("weight", mass=1, inertia=[1, 1, 1], at=[1, 0, -1])
     m.prismatic("guide", fourbar.GROUND, "weight", at=[1, 0, -1], axis=[0, 0, 1])
     on = fourbar.on

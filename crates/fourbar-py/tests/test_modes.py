@@ -1,4 +1,4 @@
-"""Mechanisms that events, limits and friction change: states, ends and episodes know what has happened."""
+"""Mechanisms changed by events, limits and friction: states, ends and episodes take these changes into account."""
 
 import copy
 import pickle
@@ -34,7 +34,7 @@ def catapult():
 
 
 def alike(sim, state, model):
-    """What the simulation and its state say of all elements."""
+    """The simulation and its state agree for all elements."""
     for name in model.joints:
         a, b = sim.joint(name), state.joint(name)
         for what in ("angle", "distance", "speed", "acceleration", "force", "torque"):
@@ -63,7 +63,7 @@ def test_a_state_knows_its_mode(catapult, t):
         assert state.joint("pivot").acceleration == pytest.approx(0, abs=1e-9)
         assert any("held" in row for row in state.rows())
     else:
-        # The cup has let go of the stone, which falls.
+        # The cup has released the stone, which falls.
         assert not any(row.startswith("cup") for row in state.rows())
         np.testing.assert_allclose(state.reactions()["cup"], 0)
 
@@ -110,7 +110,7 @@ def test_an_event_ends_loops(catapult):
         with pytest.raises(fourbar.FourbarError, match=sim.ended_by) as caught:
             on()
         assert caught.value.code == "U315" and sim.t == here
-    # Where it is it may stay.
+    # Advancing to the current time is permitted.
     assert sim.advance(here) == here
     again = pickle.loads(pickle.dumps(sim))
     assert again.ended and again.ended_by == sim.ended_by
@@ -208,7 +208,7 @@ def test_copies_of_simulations_are_their_own(catapult):
 
 
 def test_nothing_is_said_of_past_modes():
-    """Evaluating a state of a changed mechanism raises no warnings of its own."""
+    """Evaluating a state of a changed mechanism raises no further warnings."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         sim = fourbar.loads(BALL).simulation()

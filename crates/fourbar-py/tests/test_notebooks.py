@@ -1,4 +1,4 @@
-"""Every notebook runs to its end."""
+"""Runs every notebook."""
 
 import pathlib
 

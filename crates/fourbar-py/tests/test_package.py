@@ -1,4 +1,4 @@
-"""The package as such: its import, its types, its help."""
+"""The package itself: import, types, help."""
 
 import importlib.resources
 import subprocess
@@ -30,7 +30,7 @@ def test_the_stub_names_what_the_module_has():
     for name, members in classes.items():
         there = {m for m in dir(getattr(_fourbar, name)) if not m.startswith("_")}
         stated = {m for m in members if not m.startswith("_")}
-        # What is stated is there, and what users see is stated.
+        # Declared names exist, and public names are declared.
         assert stated <= there, (name, stated - there)
         if name not in ("Core", "Ran"):
             assert there <= stated, (name, there - stated)

@@ -1,4 +1,4 @@
-"""Runs and what comes of them."""
+"""Runs and their results."""
 
 import io
 import pathlib
@@ -17,7 +17,7 @@ def test_a_result_is_a_mapping_of_arrays(fourbar_model):
     assert r.rows == 201 and len(r) == len(fourbar_model.columns) and list(r)[0] == "t"
     y = r["P.y"]
     assert y.dtype == np.float64 and y.shape == (201,) and y.flags["C_CONTIGUOUS"]
-    # Views on one block, which nobody writes to.
+    # Read-only views on one block.
     assert np.shares_memory(y, r.to_numpy())
     with pytest.raises(ValueError):
         y[0] = 1.0
@@ -49,7 +49,7 @@ def test_columns_are_chosen_by_patterns(fourbar_model):
 
 
 def test_the_coupler_curve_is_that_of_the_closed_form(fourbar_model):
-    """Two circles cut each other in the pin B; the coupler point follows from it."""
+    """The pin B is the intersection of two circles; the coupler point follows from it."""
     p = fourbar_model.parameters
     r = fourbar_model.run()
     a = r["O.angle"] + p["start"]
@@ -68,7 +68,7 @@ def test_settings_reach_the_engine(pendulum):
     assert r.study["step"] == 1e-3 and r.complete and r.report["work"]["steps"] > 0
     k = fourbar.load("fourbar").kinematics(0.25)
     assert k.report["analysis"] == "kinematics" and k.t[-1] == 0.25
-    # Equations of motion over half a second by scipy.
+    # Equations of motion integrated by scipy over half a second.
     from scipy.integrate import solve_ivp
 
     exact = solve_ivp(lambda t, y: [y[1], 1.5 * 9.81 * np.cos(y[0])], (0, 0.5), [0, 0], rtol=1e-12, atol=1e-12, t_eval=r.t)
@@ -82,7 +82,7 @@ def test_inputs_over_time(pendulum):
     linear = pendulum.run(tol=1e-9, inputs={"torque": (times, values, "linear")})
     np.testing.assert_allclose(linear["torque"], np.interp(linear.t, times, values), atol=1e-12)
     assert pendulum.run(inputs={"torque": 2})["torque"].min() == 2.0
-    # Work of the torque is what the energy gains.
+    # The work of the torque equals the gain of energy.
     np.testing.assert_allclose(linear["energy.total"] - linear["energy.total"][0], linear["energy.work"], atol=1e-5)
 
 
@@ -160,7 +160,7 @@ def test_results_are_saved_as_the_command_saves_them(fourbar_model, tmp_path):
     assert summary["complete"] is True and summary["rows"] == 201 and summary["units"]["P.y"] == "m"
     assert summary["largest_errors"]["position"] == r["error.position"].max()
     r.save(tmp_path / "out")
-    # What is not ours is not replaced.
+    # Files of other origin are not replaced.
     other = tmp_path / "other"
     other.mkdir()
     (other / "trajectory.csv").write_text("important")
@@ -283,6 +283,6 @@ def test_an_array_of_another_type_is_a_copy(fourbar_model):
 
 
 def test_no_columns_leave_the_time():
-    """An empty choice is a choice: it kept every column before."""
+    """An empty selection keeps the time only."""
     result = fourbar.load("fourbar").run(0.1, columns=[])
     assert list(result) == ["t"] and result.t[-1] == pytest.approx(0.1)

@@ -1,4 +1,4 @@
-"""Simulations moved by hand, and states."""
+"""Simulations advanced step by step, and states."""
 
 import pickle
 import signal
@@ -84,7 +84,7 @@ def test_states_are_set_and_assembled(pendulum):
     sim.advance(0.8)
     other.advance(0.8)
     np.testing.assert_allclose(other.row()[1:8], sim.row()[1:8], atol=1e-6)
-    # Moved off its pin, it is refused; assembled, it is closed again.
+    # A state moved off its pin is rejected; assembled, it is consistent again.
     q = state.q
     q[0, 0] += 0.01
     broken = state.replace(q=q)
@@ -92,7 +92,7 @@ def test_states_are_set_and_assembled(pendulum):
         other.state = broken
     other.assemble(broken)
     assert np.abs(pendulum.assemble(broken).q - broken.q).max() < 0.02
-    # Arrays that were handed out belong to whoever has them.
+    # Returned arrays are copies.
     q[:] = 0
     assert state.q[0, 0] != 0
 
@@ -129,7 +129,7 @@ def test_inverse_dynamics_and_equations(pendulum):
     mass, bias, force, names = s.equations(["pin.angle"])
     assert names == ["pin.angle"] and mass[0, 0] == pytest.approx(2 / 3) and force[0] == pytest.approx(G)
     assert s.joint("pin").acceleration == pytest.approx((force - bias)[0] / mass[0, 0])
-    # To stand still it takes the weight; to gain 2 rad/s^2 more.
+    # At rest the effort balances the weight; an acceleration of 2 rad/s^2 needs more.
     assert s.inverse_dynamics({"pin.angle": 0.0}, ["motor"])["motor"] == pytest.approx(-G)
     assert s.inverse_dynamics({"pin.angle": 2.0}, ["motor"])["motor"] == pytest.approx(-G + 4 / 3)
     with pytest.raises(fourbar.FourbarError):
@@ -150,7 +150,7 @@ study: {t_end: 1}
     early = sim.state
     sim.inputs["push"] = -3.0
     sim.advance(2.0)
-    # Of the state at one second the drive still pushes ahead.
+    # The earlier state keeps the input of its time.
     for state in (early, pickle.loads(pickle.dumps(early))):
         assert state.drive("motor").effort == pytest.approx(1.0)
         assert state.joint("pin").speed == pytest.approx(1.0)
@@ -166,7 +166,7 @@ def test_ctrl_c_ends_a_run_at_once_and_keeps_rows():
         model.run(1e5, output_step=0.01)
     assert time.monotonic() - started < 20
     assert caught.value.result.rows > 1 and not caught.value.result.complete
-    # And the simulation, which stays where it was.
+    # A simulation stays at the time before the interrupted call.
     sim = model.simulation()
     sim.advance(0.1)
     threading.Timer(0.5, lambda: signal.raise_signal(signal.SIGINT)).start()
@@ -177,7 +177,7 @@ def test_ctrl_c_ends_a_run_at_once_and_keeps_rows():
 
 
 def test_the_lock_is_released_while_the_engine_computes(pendulum):
-    """While one thread runs the engine another one counts in Python."""
+    """While one thread runs the engine, another one counts in Python."""
     counted, running = [0], threading.Event()
     model = fourbar.load("jansen_pair")
 

@@ -1,4 +1,4 @@
-"""Tolerances, optima, synthesis, inverse dynamics, sensitivities, reports: numbers of closed forms, and agreement with plain runs."""
+"""Tolerances, optima, synthesis, inverse dynamics, sensitivities, reports: comparison with closed forms and single runs."""
 
 import os
 import signal
@@ -58,7 +58,7 @@ def test_an_optimum_is_that_of_the_closed_form(slider_crank):
 
 
 def test_linkages_are_synthesised():
-    # Freudenstein through three pairs is exact.
+    # Freudenstein's equation for three pairs is exact.
     pairs = np.radians([[40, 70], [45, 76], [50, 83]])
     f = fourbar.synthesize(function=pairs)
     assert max(abs(x) for x in f["misses"]) < 1e-9
@@ -184,7 +184,7 @@ def test_ctrl_c_ends_studies_and_their_threads(call):
 
 
 def test_an_interrupt_of_one_does_not_end_another(slider_crank):
-    """The flag of a study is its own: a progress function that raises ends one sweep, while another one goes on."""
+    """Every study has a separate flag: an exception of a progress function ends one sweep, while another one continues."""
     done = {}
 
     def other():

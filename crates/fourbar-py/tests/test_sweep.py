@@ -1,4 +1,4 @@
-"""Sweeps: the same rows whoever computes them, kept and continued, readable by everybody."""
+"""Sweeps: the same rows with any executor, stored and resumed, readable by other programs."""
 
 import csv
 import json
@@ -40,7 +40,7 @@ def same(a, b):
 
 def test_rows_are_those_of_plain_runs(fourbar_model, expected):
     assert len(expected) == 15 and expected.columns[:3] == ("case", "set.crank_length", "set.rocker_length")
-    # A crank of 130 mm does not turn all the way round with a rocker of 120 mm.
+    # A crank of 130 mm cannot rotate fully with a rocker of 120 mm.
     assert expected["status"][12] == "not-assembled" and expected["code"][12] == "S220" and np.isnan(expected["rise"][12])
     assert expected.counts["ok"] == 14 and expected.ok.sum() == 14
     k = 7
@@ -56,7 +56,7 @@ def test_batches_have_the_rows_of_plain_runs(fourbar_model, expected, tmp_path):
     assert batch.columns == expected.columns and list(batch["status"]) == list(expected["status"])
     for name in MEASURES:
         np.testing.assert_allclose(batch[name], expected[name], rtol=1e-7, equal_nan=True)
-    # The same bits on any number of threads and by an executor.
+    # Bit-identical for any number of threads and with an executor.
     same(batch, fourbar_model.sweep(VARY, MEASURES, batch=True, threads=2, out=tmp_path / "batch"))
     with ThreadPoolExecutor(2) as pool:
         same(batch, fourbar_model.sweep(VARY, MEASURES, batch=True, executor=pool))
@@ -82,7 +82,7 @@ def drawn(seed, count, low, high):
 
 
 def test_batches_give_the_rows_of_plain_runs(fourbar_model, expected, tmp_path):
-    """Kinematics, with a case that cannot be closed among them: it runs alone, as it is told."""
+    """Kinematics, including a case that cannot be assembled: it runs alone and is reported."""
     batch = fourbar_model.sweep(VARY, MEASURES, batch=True)
     for name in ("case", "status", "code", "set.crank_length", "set.rocker_length"):
         assert list(batch[name]) == list(expected[name]), name
@@ -90,7 +90,7 @@ def test_batches_give_the_rows_of_plain_runs(fourbar_model, expected, tmp_path):
         np.testing.assert_allclose(batch[name], expected[name], rtol=1e-9, atol=1e-12, err_msg=name)
     count, why, first = batch.alone
     assert 1 <= count < 15 and why and 0 <= first < 15 and expected.alone is None
-    # A case has the same bits in any batch, whoever computes it.
+    # A case is bit-identical in any batch and with any executor.
     same(batch, fourbar_model.sweep(VARY, MEASURES, batch=True, threads=1))
     with ThreadPoolExecutor(2) as pool:
         same(batch, fourbar_model.sweep(VARY, MEASURES, batch=True, executor=pool, chunk=0.01, out=tmp_path / "s"))
@@ -120,7 +120,7 @@ def test_batches_of_motions_by_forces(pendulum):
         np.testing.assert_allclose(batch[name], plain[name], rtol=1e-9, atol=1e-12)
     loose, tight = two.sweep(vary, measures, batch=True), two.sweep(vary, measures, tol=1e-11)
     np.testing.assert_allclose(loose["x"], tight["x"], atol=1e-4)
-    # What batches do not take runs as ever, and says why.
+    # Mechanisms unsuitable for batches run as usual, with the reason.
     inputs = pendulum.sweep({"L": [0.8, 1.2]}, {"x": "last(tip.x)"}, batch=True, formulation="ra")
     assert inputs.alone[0] == 2 and inputs.alone[1]
     same(inputs, pendulum.sweep({"L": [0.8, 1.2]}, {"x": "last(tip.x)"}, formulation="ra"))
@@ -154,7 +154,7 @@ def test_tables_are_read_by_everybody(expected, fourbar_model, tmp_path):
     assert {c["name"]: c["unit"] for c in told["columns"]} == expected.units
     plan = json.loads((tmp_path / "s" / "plan.json").read_text())
     assert told["plan"] == plan["hash"] and told["model"] == plan["model"]
-    # Trajectories are a dataset with one part a case.
+    # Trajectories are a dataset with one part per case.
     data = pq.read_table(tmp_path / "s" / "trajectories")
     assert set(data.column_names) >= {"t", "P.x", "P.y", "case"} and len(set(data["case"].to_pylist())) == 15
     db = pytest.importorskip("duckdb")
@@ -173,7 +173,7 @@ def test_a_trajectory_as_parquet(fourbar_model, tmp_path):
 
 
 class Failing:
-    """An executor that loses tasks now and then, and may break for good."""
+    """An executor that loses some tasks, and may break permanently."""
 
     def __init__(self, share, seed, most=10**9):
         self.random, self.share, self.most, self.count = random.Random(seed), share, most, 0
@@ -187,7 +187,7 @@ class Failing:
         if self.random.random() < self.share:
             future.set_exception(OSError("worker lost"))
         else:
-            # What goes to workers is pickled.
+            # Arguments of workers are pickled.
             f, args = pickle.loads(pickle.dumps((f, args)))
             future.set_result(f(*args))
         return future

@@ -1,7 +1,7 @@
-//! The interface of WebAssembly: the page requests memory, writes its request there, calls, and reads reply and row in place.
+//! The interface of WebAssembly: the page allocates memory, writes its request there, calls, and reads reply and row in place.
 //!
-//! Only buffers that belong to this module are handed out, as addresses; nothing is read through a pointer here, so that the only
-//! thing beyond safe Rust is that functions keep their names.
+//! Only addresses of buffers of this module are returned; no pointer is read here, so that the only unsafe feature is that functions keep
+//! their names.
 #![allow(
     unsafe_code,
     reason = "`no_mangle` is an unsafe attribute: names of exports must not meet those of other libraries, and `fourbar_` is ours"
@@ -25,7 +25,7 @@ fn with<T>(f: impl FnOnce(&mut Border) -> T) -> T {
     BORDER.with(|b| f(&mut b.borrow_mut()))
 }
 
-/// Room for a request of `length` bytes: its address.
+/// Allocates memory for a request of `length` bytes; returns its address.
 #[unsafe(no_mangle)]
 pub extern "C" fn fourbar_request(length: usize) -> *mut u8 {
     with(|b| {
@@ -35,7 +35,7 @@ pub extern "C" fn fourbar_request(length: usize) -> *mut u8 {
     })
 }
 
-/// Answers the request; the length of the reply in bytes.
+/// Answers the request; returns the length of the reply in bytes.
 #[unsafe(no_mangle)]
 pub extern "C" fn fourbar_answer() -> usize {
     with(|b| {
@@ -51,13 +51,13 @@ pub extern "C" fn fourbar_reply() -> *const u8 {
     with(|b| b.reply.as_ptr())
 }
 
-/// Address of the row of the current instant: numbers of eight bytes.
+/// Address of the row of the current instant, in 64-bit numbers.
 #[unsafe(no_mangle)]
 pub extern "C" fn fourbar_row() -> *const f64 {
     with(|b| b.live.row().as_ptr())
 }
 
-/// Length of the row in numbers.
+/// Number of values in the row.
 #[unsafe(no_mangle)]
 pub extern "C" fn fourbar_row_length() -> usize {
     with(|b| b.live.row().len())

@@ -1,4 +1,4 @@
-//! A simulated mechanism, and a hand that may hold one of its points by a spring.
+//! A simulated mechanism, with a hand that may hold one of its points by a spring.
 
 use crate::requests::Hand;
 use crate::{hand, motors};
@@ -15,30 +15,30 @@ use fourbar::state::Configuration;
 use fourbar::study::{Analysis, Study};
 use std::sync::Arc;
 
-/// Longest time of one call, s: a page that was hidden continues where it was.
+/// Longest simulated time of one call, s: a page that was hidden continues where it stopped.
 const LONGEST: f64 = 0.25;
 
-/// The simulation, and what it was made from.
+/// The simulation and its inputs.
 pub struct Dynamics {
     spec: ModelSpec,
     study: Study,
-    /// Where the motors begin, at time zero; `None` if they continue with their functions of time.
+    /// Start state of the motors, at time zero; `None` if they continue with their functions of time.
     begin: Option<Configuration>,
     simulation: Simulation,
-    /// Body and point that the hand holds.
+    /// Body and point held by the hand.
     held: Option<(String, [f64; 3])>,
-    /// Bodies that have a hand in the simulation, by their place.
+    /// Bodies that have a hand in the simulation, by index.
     hands: Vec<usize>,
     inputs: Vec<(String, f64)>,
-    /// Events that have been reported to the page.
+    /// Number of events that have been reported to the page.
     told: usize,
-    /// Work and losses of the simulations before this one, J.
+    /// Work and losses of previous simulations, J.
     before: [f64; 2],
 }
 
 impl Dynamics {
-    /// Starts at a state of a model that has the same bodies, velocities included. If the motors did not bring the mechanism to this pose, they begin there,
-    /// at time zero.
+    /// Starts at a state of a model with the same bodies, velocities included. If the state does not agree with the functions of the
+    /// motors, they begin there, at time zero.
     pub fn new(
         spec: ModelSpec,
         study: &Study,
@@ -67,7 +67,7 @@ impl Dynamics {
         format!("{} with {}", c.formulation.name, c.integrator)
     }
 
-    /// Moves on by some seconds, pulled by a hand where there is one.
+    /// Advances by some seconds, pulled by a hand if there is one.
     pub fn advance(&mut self, by: f64, hand: Option<&Hand>, model: &Model) -> Result<(), Vec<Diagnostic>> {
         let grip = hand.map(|h| (h.body.clone(), h.at));
         if grip != self.held {
@@ -93,25 +93,25 @@ impl Dynamics {
         Ok(())
     }
 
-    /// The body that the hand holds, by its place.
+    /// Index of the body that the hand holds.
     fn held_body(&self, model: &Model) -> Option<usize> {
         let (name, _) = self.held.as_ref()?;
         self.hands.iter().copied().find(|b| model.bodies[*b].name == *name)
     }
 
-    /// The hand pulls.
+    /// Makes the hand pull.
     fn hold(&mut self, model: &Model, hand: &Hand) -> Result<(), Diagnostic> {
         let Some(body) = self.held_body(model) else { return Ok(()) };
         hand::inputs(model, body, Some(hand)).iter().try_for_each(|(name, x)| self.set(name, *x))
     }
 
-    /// It does no more.
+    /// Releases the hand.
     fn let_go(&mut self, model: &Model) -> Result<(), Diagnostic> {
         let Some(body) = self.held_body(model) else { return Ok(()) };
         hand::inputs(model, body, None).iter().try_for_each(|(name, x)| self.set(name, *x))
     }
 
-    /// What has happened since the last question.
+    /// Events since the last call.
     pub fn happened(&mut self) -> Vec<Happened> {
         let all = self.simulation.events();
         let new = all.get(self.told..).unwrap_or_default().to_vec();
@@ -119,7 +119,7 @@ impl Dynamics {
         new
     }
 
-    /// The last event that has changed the mechanism; a newly built mechanism does not include that change.
+    /// The last event that changed the mechanism; a rebuilt mechanism would not include that change.
     pub fn changed_by(&self) -> Option<&str> {
         let changes = |a: &ActionSpec| !matches!(a, ActionSpec::Set(..) | ActionSpec::Stop);
         let event = |name: &str| self.spec.events.iter().any(|(n, e)| n == name && e.actions.iter().any(changes));
@@ -136,7 +136,7 @@ impl Dynamics {
         Ok(())
     }
 
-    /// The present for the model without a hand: the same bodies, joints and forces come first.
+    /// The current instant for the model without hands: it has the same bodies, joints and forces first.
     pub fn instant(&self, model: &Model) -> Instant {
         let from = self.simulation.instant();
         let mut out = from.clone();
@@ -145,7 +145,7 @@ impl Dynamics {
         if self.simulation.model().drives.len() != model.drives.len() {
             let state = Configuration { z: out.z, ..from.configuration() };
             let bare = Instant::new(model, &Configuration { turns: turns(model, &state), ..state });
-            // Of the motors there is nothing; all else is as it was.
+            // Motors are absent; everything else is unchanged.
             out = Instant { turns: bare.turns, z: bare.z, efforts: bare.efforts, ..out };
         }
         out.work += self.before[0];
@@ -156,7 +156,7 @@ impl Dynamics {
     }
 }
 
-/// A simulation of a mechanism with hands, from a state of `model`; `begin` is where its motors begin.
+/// A simulation of a mechanism with hands, from a state of `model`; `begin` is the start state of its motors.
 fn simulation(
     (spec, study): (&ModelSpec, &Study),
     begin: Option<&Configuration>,
@@ -172,10 +172,10 @@ fn simulation(
         motors::begin_at(&mut own, &begin);
     }
     let own = Arc::new(own);
-    // The state says how it is assembled.
+    // The state already defines the assembly mode.
     let mut study = Study { mode: None, ..study.clone() };
     if own.drives.is_empty() {
-        // A study of kinematics has nothing to follow without its motors.
+        // Kinematics is not possible without motors.
         study.analysis = Some(Analysis::Dynamics);
     }
     study.inputs = inputs.iter().map(|(n, x)| (n.clone(), fourbar::inputs::Course::Value(*x))).collect();
@@ -191,7 +191,7 @@ fn simulation(
     Ok(simulation)
 }
 
-/// Counted angles of another model with the same bodies: kept if their number is the same, otherwise counted again.
+/// Angles of another model with the same bodies: kept if their number is the same, otherwise computed from the poses.
 fn turns(model: &Model, state: &Configuration) -> Vec<f64> {
     if state.turns.len() == model.angles.len() {
         return state.turns.clone();

@@ -1,32 +1,32 @@
-//! The hand in the model: a spring between a point of a body and a place in space, both given by inputs, so that a mechanism which has
-//! hands need not be created again when one of them takes hold.
+//! The hand in the model: a spring between a point of a body and a position in space, both given by inputs, so that a mechanism with hands
+//! need not be rebuilt when one of them takes hold.
 
 use crate::requests::Hand;
 use fourbar::mechanism::{Mechanism, on};
 use fourbar::model::Model;
 use fourbar::spec::{InputSpec, ModelSpec};
 
-/// Inputs: where the hand is, m, and where it holds its body, from the centre of mass in axes of the body, m.
+/// Inputs: position of the hand, m, and of the held point, relative to the centre of mass in body axes, m.
 const TO: [&str; 3] = ["fourbar_hand_x", "fourbar_hand_y", "fourbar_hand_z"];
 const GRIP: [&str; 3] = ["fourbar_grip_x", "fourbar_grip_y", "fourbar_grip_z"];
-/// Circular frequency of the whole mass on the spring of the hand, rad/s, and its damping ratio.
+/// Circular frequency of the total mass on the spring of the hand, rad/s, and its damping ratio.
 const FREQUENCY: f64 = 16.0;
 const DAMPING: f64 = 0.8;
 
-/// Whether the hand pulls at a body: 1 or 0.
+/// Name of the input that makes the hand pull at a body: 1 or 0.
 fn pull(body: usize) -> String {
     format!("fourbar_pull_{body}")
 }
 
-/// Bodies of the file that get a hand, by their place in the model. Where events may change the mechanism all of them do, because a mechanism
-/// that is made anew is as in its file; elsewhere the one that is held.
+/// Bodies that get a hand, by index in the model: all bodies of the file if events may change the mechanism, because a rebuilt mechanism
+/// would be as in its file; otherwise the held one.
 pub fn bodies(spec: &ModelSpec, model: &Model, held: Option<&Hand>) -> Vec<usize> {
     let wanted = |name: &str| !spec.events.is_empty() || held.is_some_and(|h| h.body == name);
     let named = spec.bodies.iter().filter(|(name, _)| wanted(name));
     named.filter_map(|(name, _)| model.bodies.iter().position(|b| b.name == *name)).collect()
 }
 
-/// The mechanism with hands at some bodies, none of which pulls yet.
+/// The mechanism with hands at some bodies, none of which is pulling yet.
 pub fn with_hands(mut made: Mechanism, model: &Model, bodies: &[usize]) -> Mechanism {
     if bodies.is_empty() {
         return made;
@@ -39,7 +39,7 @@ pub fn with_hands(mut made: Mechanism, model: &Model, bodies: &[usize]) -> Mecha
     for &b in bodies {
         let body = &model.bodies[b];
         let com = body.com;
-        // The centre of mass and the ends of the axes of the body, from which any point of it is made.
+        // The centre of mass and the ends of the body axes, which represent any point of the body.
         let point = |n: usize| format!("fourbar_hand_{b}_{n}");
         let mut place: [f64; 3] = com.into();
         made = made.point(point(0), on(&body.name, place));
@@ -67,7 +67,7 @@ pub fn with_hands(mut made: Mechanism, model: &Model, bodies: &[usize]) -> Mecha
     made
 }
 
-/// Values of the inputs of a hand that holds a body, or has released it.
+/// Values of the inputs of a hand that holds a body or has released it.
 pub fn inputs(model: &Model, held: usize, hand: Option<&Hand>) -> Vec<(String, f64)> {
     let Some(h) = hand else { return vec![(pull(held), 0.0)] };
     let place = TO.iter().zip(h.to).map(|(n, x)| ((*n).to_string(), x));

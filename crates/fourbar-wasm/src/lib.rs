@@ -1,8 +1,8 @@
-//! The engine for pages. A [`Live`] takes requests as JSON and gives replies as JSON; numbers of the current instant are provided as a
-//! row in the order of the columns. [`border`] hands both through WebAssembly memory; everything else is plain Rust and works
-//! natively too, which is how it is tested.
+//! The engine for pages. A [`Live`] takes requests as JSON and returns replies as JSON; numbers of the current instant are provided as a
+//! row in the order of the columns. [`border`] passes both through WebAssembly memory; everything else is plain Rust that also runs, and is
+//! tested, natively.
 //!
-//! Nothing here reads a clock, a file or a thread, and nothing panics on purpose: what goes wrong is a reply with diagnostics.
+//! There is no access to clocks, files or threads, and no intended panic: errors are replies with diagnostics.
 #![allow(non_snake_case)]
 
 pub mod border;
@@ -17,7 +17,7 @@ pub use requests::{Hand, Request};
 use serde_json::{Value, json};
 use session::Session;
 
-/// The engine of a page: at most one mechanism at a time.
+/// The engine of a page, with at most one mechanism.
 #[derive(Default)]
 pub struct Live {
     session: Option<Session>,
@@ -30,7 +30,7 @@ impl Live {
         Self::default()
     }
 
-    /// Answers a request; the text is JSON both ways. A request that cannot be read is answered with an error too.
+    /// Answers a request, both as JSON. An unreadable request is answered with an error.
     pub fn answer(&mut self, request: &str) -> String {
         let reply = match serde_json::from_str::<Request>(request) {
             Ok(request) => self.reply(request),
@@ -40,7 +40,7 @@ impl Live {
         reply.to_string()
     }
 
-    /// Numbers of the present instant, in the order of the columns that `load` gave.
+    /// Numbers of the current instant, in the order of the columns returned by `load`.
     pub fn row(&self) -> &[f64] {
         &self.row
     }
@@ -54,7 +54,7 @@ impl Live {
                     self.session = Some(session);
                     reply
                 }
-                // The mechanism that was there stays: a half-typed file does not empty the scene.
+                // The previous mechanism is kept: a half-typed file does not empty the scene.
                 Err(list) => words::refused_in(&list, &text),
             };
         }
@@ -67,7 +67,7 @@ impl Live {
     }
 }
 
-/// A reply without more to say.
+/// A reply without contents.
 fn done() -> Value {
     json!({"ok": true})
 }

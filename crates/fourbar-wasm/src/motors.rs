@@ -1,4 +1,4 @@
-//! Motors that continue from a pose to which they did not bring the mechanism.
+//! Motors that continue from a pose not reached by their functions of time.
 
 use fourbar::expr::{Expr, Kind, Symbol};
 use fourbar::force::eval::{Plain, coordinate_of};
@@ -6,7 +6,7 @@ use fourbar::model::{Drive, JointCoordinate, Model};
 use fourbar::state::Configuration;
 use fourbar::time::TimeFunction;
 
-/// A pose is where its drives want it within this, in rad or characteristic lengths: what a page rounds and interpolates.
+/// Tolerance for the agreement of a pose with its drives, in rad or characteristic lengths: rounding and interpolation of a page.
 const NEAR: f64 = 1e-3;
 
 /// Position and speed of the coordinate of a drive.
@@ -15,7 +15,7 @@ fn coordinate(model: &Model, drive: &Drive, at: &Configuration) -> (f64, f64) {
     coordinate_of(model, drive.joint, Some(drive.coordinate), &x)
 }
 
-/// Whether all drives have the values of their functions of time; those by acceleration continue from any position.
+/// Whether all drives agree with their functions of time; drives by acceleration continue from any position.
 pub fn led(model: &Model, at: &Configuration) -> bool {
     model.drives.iter().all(|d| {
         if matches!(&d.value, TimeFunction::Integral(i) if i.is_twice()) {
@@ -29,7 +29,7 @@ pub fn led(model: &Model, at: &Configuration) -> bool {
     })
 }
 
-/// The mechanism as if it were drawn in this state, at time zero, with drives that begin there.
+/// Makes this state, at time zero, the drawn one of the mechanism, with drives that begin there.
 pub fn begin_at(model: &mut Model, at: &Configuration) {
     for (b, (q, v)) in model.bodies.iter_mut().zip(at.q.iter().zip(&at.v)).skip(1) {
         (b.r, b.A, b.v, b.omega) = (q.r, q.A, v.v, q.A * v.w);
@@ -54,7 +54,7 @@ pub fn begin_at(model: &mut Model, at: &Configuration) {
     }
 }
 
-/// A function of time moved so that it begins with a value.
+/// A function of time shifted to begin with a given value.
 fn shifted(law: &Expr, start: f64) -> Option<Expr> {
     let by = start - law.time_derivatives(0.0)[0];
     Expr::parse("law + by", &mut |name| match name {

@@ -1,32 +1,32 @@
-//! What a page may ask for.
+//! Requests of a page.
 
 use serde::Deserialize;
 
-/// A request; `do` names it.
+/// A request; `do` is its name.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(tag = "do", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Request {
-    /// Reads a mechanism file and assembles it; parameters in `set` get other values, as `--set` gives them.
+    /// Reads a mechanism file and assembles it; `set` changes parameters, in the form of `--set`.
     Load {
         /// The file.
         text: String,
         /// Names and values.
         #[serde(default)]
         set: Vec<(String, String)>,
-        /// Settings of the study that differ from those of the file, as [`fourbar::study::Study`] has them.
+        /// Settings of the study that differ from those of the file, in the form of [`fourbar::study::Study`].
         #[serde(default)]
         study: serde_json::Map<String, serde_json::Value>,
     },
-    /// Moves a point of a body after the pointer, joints closed, drives free.
+    /// Moves a point of a body towards the pointer, with joints closed and drives free.
     Drag {
         /// Name of the body.
         body: String,
         /// The point in the frame of the body, m.
         at: [f64; 3],
-        /// Where it should go in the world, m.
+        /// Target position in the world, m.
         to: [f64; 3],
     },
-    /// Takes up a pose that a page shows, which is closed to the rounding of the page; joints are closed from there.
+    /// Takes over a pose shown by a page, closed to its rounding; the joints are closed from there.
     Pose {
         /// Time, s.
         t: f64,
@@ -34,50 +34,50 @@ pub enum Request {
         origins: Vec<[f64; 3]>,
         /// Unit quaternions, scalar part first, body to world.
         quaternions: Vec<[f64; 4]>,
-        /// Velocities of bodies, angles of joints and states there, by the names of their columns in SI units. Bodies without a velocity
-        /// rest, states that are left out are as at the start.
+        /// Velocities of bodies, angles of joints and states, by column name in SI units. Bodies without a velocity are at rest, other
+        /// states have their start values.
         #[serde(default)]
         values: Vec<(String, f64)>,
     },
-    /// Back to the start.
+    /// Returns to the start.
     Reset {},
-    /// Takes up an assembly mode, counted from 0 as `check` lists them.
+    /// Changes to an assembly mode, counted from 0 in the order of `check`.
     Mode {
-        /// Which.
+        /// Number of the mode.
         number: usize,
     },
-    /// Starts to move from the present state. Motors that did not bring the mechanism to the present pose begin there, at time zero.
+    /// Starts a simulation from the current state. Motors whose functions of time do not agree with it begin there, at time zero.
     Start {
         /// Whether gravity acts.
         gravity: bool,
-        /// Whether the drives do.
+        /// Whether the drives act.
         motors: bool,
     },
-    /// Moves on by some seconds.
+    /// Advances the simulation.
     Advance {
-        /// How long, s.
+        /// Duration, s.
         by: f64,
-        /// Where the hand pulls to, while there is one.
+        /// Target of the hand, if there is one.
         #[serde(default)]
         hand: Option<Hand>,
     },
     /// Sets an input.
     Set {
-        /// Its name.
+        /// Name.
         input: String,
-        /// Its value in SI units.
+        /// Value in SI units.
         value: f64,
     },
-    /// Runs the study of the file and gives the data of its page.
+    /// Runs the study of the file and returns the data of its page.
     Run {},
-    /// Runs the study of the file and gives its rows with all digits, at most the given number.
+    /// Runs the study of the file and returns its rows with all digits, at most the given number.
     Rows {
         /// Largest number of rows.
         most: usize,
     },
-    /// Gives the data of a page that shows the present pose.
+    /// Returns the data of a page that shows the current pose.
     Still {},
-    /// What `fourbar check` says.
+    /// The result of `fourbar check`.
     Check {},
 }
 
@@ -89,6 +89,6 @@ pub struct Hand {
     pub body: String,
     /// The point in the frame of the body, m.
     pub at: [f64; 3],
-    /// Where the hand is, m.
+    /// Position of the hand, m.
     pub to: [f64; 3],
 }

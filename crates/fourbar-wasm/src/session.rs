@@ -1,4 +1,4 @@
-//! One mechanism in the page: its file, its present state, and how it is moved.
+//! One mechanism in the page: its file, its current state, and its motion.
 
 use crate::dynamics::Dynamics;
 use crate::requests::{Hand, Request};
@@ -24,33 +24,33 @@ use serde_json::{Map, Value, json};
 use std::cell::RefCell;
 use std::collections::HashMap;
 
-/// Assembly modes that a page shows.
+/// Largest number of assembly modes that a page shows.
 const MODES: usize = 6;
 
-/// A mechanism and where it is.
+/// A mechanism and its state.
 pub struct Session {
     text: String,
     loaded: Loaded,
     model: Model,
-    /// The start, or the reason why there is none.
+    /// The start, or the reason why it cannot be assembled.
     assembled: Result<Assembled, Diagnostic>,
-    /// The present state.
+    /// The current state.
     at: Configuration,
-    /// The present instant.
+    /// The current instant.
     now: Instant,
-    /// The mechanism it is an instant of, where that is not the one of the file: gravity may be off.
+    /// The mechanism of this instant, if it differs from that of the file: gravity may be off.
     moved: Option<Box<Model>>,
     drag: Drag,
     dynamics: Option<Dynamics>,
     findings: Option<Box<Findings>>,
     recorder: RefCell<Recorder>,
-    /// The study of the file with the settings that were given beside it, and with inputs that were set.
+    /// The study of the file with the given settings, and with inputs that were set.
     study: Study,
     inputs: Vec<(String, f64)>,
 }
 
 impl Session {
-    /// Reads, checks, builds and assembles; a mechanism that cannot be assembled is kept as it is drawn.
+    /// Reads, checks, builds and assembles; a mechanism that cannot be assembled is kept as drawn.
     pub fn load(text: String, set: Vec<(String, String)>, settings: &Map<String, Value>) -> Result<Self, Vec<Diagnostic>> {
         let loaded = read_own_model(&text, &ReadOptions { set: &set, ..ReadOptions::default() }).map_err(|e| e.into_diagnostics())?;
         let place = |list: Vec<Diagnostic>| list.iter().map(|d| loaded.places.locate(d)).collect::<Vec<_>>();
@@ -79,7 +79,7 @@ impl Session {
         Ok(session)
     }
 
-    /// The present instant as a row.
+    /// The current instant as a row.
     pub fn row(&self, out: &mut Vec<f64>) {
         out.clear();
         self.recorder.borrow_mut().row(self.moved.as_deref().unwrap_or(&self.model), &self.now, out);
@@ -91,7 +91,7 @@ impl Session {
         words::refused_in(&placed, &self.text)
     }
 
-    /// What a page needs to know of the mechanism.
+    /// Description of the mechanism for the page.
     pub fn described(&self) -> Value {
         let mut notes: Vec<Diagnostic> = self.loaded.warnings.clone();
         match &self.assembled {
@@ -137,7 +137,7 @@ impl Session {
         names.filter_map(place).collect()
     }
 
-    /// Answers everything but `load`.
+    /// Answers all requests except `load`.
     pub fn answer(&mut self, request: Request) -> Result<Value, Vec<Diagnostic>> {
         match request {
             Request::Load { .. } => Ok(done()),
@@ -198,7 +198,7 @@ impl Session {
         Ok(json!({"ok": true, "left": d.left, "residual": d.residual, "stopped": at_limit.or(stopped)}))
     }
 
-    /// Refuses to continue with the mechanism of the file after an event has changed it.
+    /// Rejects requests for the mechanism of the file after an event has changed it.
     fn as_in_file(&self) -> Result<(), Diagnostic> {
         match self.dynamics.as_ref().and_then(Dynamics::changed_by) {
             None => Ok(()),
@@ -230,7 +230,7 @@ impl Session {
         for (k, state) in self.model.states.iter().enumerate() {
             at.z[self.model.first_state() + k] = values.get(state.name.as_str()).copied().unwrap_or(state.start);
         }
-        // What bare constraints ask may change in time.
+        // The values of bare constraints may change with time.
         self.drag = Drag::new(&self.model, t);
         if !self.drag.close_near(&self.model, &mut at) {
             return Err(Diagnostic::new("U472", "the pose of the page cannot be closed").help("go to another time, or to the start"));
@@ -250,7 +250,7 @@ impl Session {
         Ok(done())
     }
 
-    /// Accelerations, reactions and efforts of the present state; where they are not finite, poses alone.
+    /// Accelerations, reactions and efforts of the current state; if they are not finite, poses only.
     fn evaluate(&mut self) {
         self.moved = None;
         self.now = match Evaluation::new(&self.model, &self.at) {
@@ -290,7 +290,7 @@ impl Session {
         Ok(done())
     }
 
-    /// The mechanism as it is to be moved.
+    /// The mechanism for the simulation.
     fn spec(&self, gravity: bool, motors: bool) -> ModelSpec {
         let mut spec = self.loaded.spec.clone();
         spec.settle = false;
@@ -309,7 +309,7 @@ impl Session {
         };
         let moved = dynamics.advance(by, hand, &self.model);
         let (t, how, events) = (dynamics.t(), dynamics.how(), fourbar_io::page::happened(&self.model, &dynamics.happened()));
-        // What was reached is shown, whatever stopped it.
+        // The state reached is shown even after an error.
         self.now = dynamics.instant(&self.model);
         self.at = self.now.configuration();
         match moved {
@@ -400,7 +400,7 @@ impl Session {
     }
 }
 
-/// A study with some settings changed, by their names.
+/// A study with some settings changed, by name.
 fn with_settings(study: &Study, settings: &Map<String, Value>) -> Result<Study, Diagnostic> {
     let misfit = |what: &dyn std::fmt::Display| {
         Diagnostic::new("U471", format!("the page has settings of a study that cannot be read: {what}")).help("write the page again")

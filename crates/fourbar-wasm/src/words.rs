@@ -1,19 +1,19 @@
-//! Diagnostics as a page shows them: the words of the command line, with places counted as the page counts them.
+//! Diagnostics for pages: the texts of the command line, with locations counted as in pages.
 
 use fourbar::Diagnostic;
 use serde_json::{Value, json};
 
-/// An answer that states what is wrong.
+/// A reply with errors.
 pub fn refused(list: &[Diagnostic]) -> Value {
     refused_in(list, "")
 }
 
-/// The same about a text.
+/// The same for a text.
 pub fn refused_in(list: &[Diagnostic], text: &str) -> Value {
     json!({"ok": false, "diagnostics": diagnostics(list, text)})
 }
 
-/// Diagnostics with their places in a text, where they have one: line and column from 1, start and end in UTF-16 units.
+/// Diagnostics with their locations in a text, if any: line and column from 1, start and end in UTF-16 units.
 pub fn diagnostics(list: &[Diagnostic], text: &str) -> Vec<Value> {
     list.iter().map(|d| diagnostic(d, text)).collect()
 }
@@ -34,7 +34,7 @@ fn diagnostic(d: &Diagnostic, text: &str) -> Value {
     out
 }
 
-/// A byte of a text counted in UTF-16 units, as pages count.
+/// Converts a byte offset of a text to UTF-16 units.
 pub fn units(text: &str, byte: usize) -> Option<usize> {
     text.get(..byte).map(|t| t.encode_utf16().count())
 }

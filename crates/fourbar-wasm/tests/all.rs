@@ -1,4 +1,4 @@
-//! Tests of the engine of live pages, in one program: linked once, run one process a test.
+//! All tests of the engine of live pages in one program: linked once, run with one process per test.
 
 mod bits;
 mod common;

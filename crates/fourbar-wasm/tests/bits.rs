@@ -1,4 +1,4 @@
-//! The engine that pages carry is fresh: it gives the bits of the native engine, in studies and in the hand.
+//! The engine stored for pages is up to date: it is bit-identical to the native engine, in studies and interactive use.
 
 use crate::common;
 
@@ -36,10 +36,10 @@ const MODELS: [&str; 24] = [
     "stiff_engine_mounts",
     "contact_gripper",
 ];
-/// Rows that are compared.
+/// Number of compared rows.
 const ROWS: usize = 40;
 
-/// Requests to a fresh engine each, answered in node.
+/// Answers of node, with a new engine for each list of requests.
 fn in_node(scripts: &[Vec<Value>]) -> Vec<Vec<Value>> {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../viewer/tests/rows.mjs");
     let mut node =
@@ -50,7 +50,7 @@ fn in_node(scripts: &[Vec<Value>]) -> Vec<Vec<Value>> {
     serde_json::from_slice(&out.stdout).expect("JSON")
 }
 
-/// The same here.
+/// The same natively.
 fn natively(requests: &[Value]) -> Vec<Value> {
     let mut live = Live::new();
     let answer = |request: &Value| {
@@ -61,9 +61,9 @@ fn natively(requests: &[Value]) -> Vec<Value> {
     requests.iter().map(answer).collect()
 }
 
-/// The largest difference of two tables, each column relative to its own size; `None` if all bits are equal.
+/// The largest difference between two tables, each column relative to its magnitude; `None` if all bits are equal.
 fn apart(a: &Value, b: &Value) -> Option<f64> {
-    // JSON has no number for what is none, where both have `null`, and none for a negative zero in JavaScript.
+    // JSON has no NaN, for which both have `null`, and JavaScript writes no negative zero.
     let number = |v: &Value| v.as_f64().or_else(|| v.as_str()?.parse().ok()).unwrap_or(f64::NAN);
     let list = |v: &Value| v.as_array().cloned().unwrap_or_default();
     let rows = |v: &Value| -> Vec<Vec<f64>> { list(&v["rows"]).iter().map(|r| list(r).iter().map(number).collect()).collect() };
@@ -79,7 +79,7 @@ fn apart(a: &Value, b: &Value) -> Option<f64> {
     Some((0..a[0].len()).map(|k| a.iter().zip(&b).map(|(p, q)| (p[k] - q[k]).abs()).fold(0.0, f64::max) / size(k)).fold(0.0, f64::max))
 }
 
-/// Holds native answers against those of node, script by script.
+/// Compares native answers with those of node, script by script.
 fn compare(names: &[&str], scripts: &[Vec<Value>]) {
     let there = in_node(scripts);
     let mut different = Vec::new();

@@ -1,4 +1,4 @@
-//! The engine of live pages, natively: dragging against kinematics, requests against the library, hostile requests.
+//! The engine of live pages, run natively: dragging compared with kinematics, requests compared with the library, hostile requests.
 #![allow(non_snake_case)]
 
 use crate::common;
@@ -14,7 +14,7 @@ use fourbar_wasm::Live;
 use nalgebra::{Quaternion, UnitQuaternion, Vector3};
 use serde_json::{Value, json};
 
-/// Driven mechanisms with one freedom: planar and spatial, with sliders, gears and redundant loops.
+/// Driven mechanisms with one degree of freedom: planar and spatial, with sliders, gears and redundant loops.
 const DRIVEN: [&str; 10] = [
     "fourbar",
     "jansen_leg",
@@ -27,7 +27,7 @@ const DRIVEN: [&str; 10] = [
     "bennett",
     "dwell_linkage",
 ];
-/// Mechanisms that are dragged about at random.
+/// Mechanisms that are dragged randomly.
 const DRAGGED: [&str; 20] = [
     "fourbar",
     "jansen_leg",
@@ -86,14 +86,14 @@ fn open(model: &Model, q: &[Pose]) -> f64 {
     Phi.iter().fold(0.0, |s, x| s.max(x.abs()))
 }
 
-/// Where a body has its joints: from its centre of mass, in body axes.
+/// Joint positions of a body: relative to its centre of mass, in body axes.
 fn ends(model: &Model, body: usize) -> impl Iterator<Item = Vector3<f64>> {
     let joints = model.joints.iter().flat_map(|j| [(j.bodies[0].index(), j.F.s), (j.bodies[1].index(), j.M.s)]);
     joints.filter(move |(b, _)| *b == body).map(|(_, s)| s)
 }
 
-/// The joint of a body that is farthest from a place of it. Taken at its pivot a crank does not turn, so that the place to take it is
-/// far from that, and not from the centre of mass, which may be nearer to the other end.
+/// The joint of a body that is farthest from a given point. Dragged at its pivot a crank would not turn, so the dragged point must be far
+/// from the pivot, not from the centre of mass, which may be nearer to the other end.
 fn far_from(model: &Model, body: usize, place: &Vector3<f64>) -> Vector3<f64> {
     let far = ends(model, body).max_by(|a, b| (a - place).norm().total_cmp(&(b - place).norm()));
     far.unwrap_or_else(|| Vector3::new(0.3 * model.length, 0.1 * model.length, 0.0))
@@ -121,7 +121,7 @@ fn a_dragged_crank_leads_the_mechanism_where_kinematics_leads_it() {
             assert!(open(&model, &got) < 1e-10, "{name}, row {k}: open by {}", open(&model, &got));
             for (b, (p, q)) in want.iter().zip(&got).enumerate() {
                 let d = p.increment_to(q);
-                // A crank's length times what the row and the drag are exact to; another branch would be as far away as a link.
+                // The length of the crank times the accuracy of row and drag; another branch would differ by the size of a link.
                 assert!(
                     d.v.norm() < 1e-6 * model.length && d.w.norm() < 1e-6,
                     "{name}, row {k}: `{}` is {} m and {} rad away",
@@ -156,7 +156,7 @@ fn joints_stay_closed_on_paths_drawn_at_random() {
                 let now = poses(&model, &names, live.row());
                 let gap = open(&model, &now);
                 assert!(gap < 1e-10, "{name}, seed {seed:#x}, step {step}: open by {gap} m");
-                // The point never goes away from the pointer.
+                // The point never moves away from the pointer.
                 let far = |q: &[Pose]| (q[body].point(&s) - to).norm();
                 assert!(
                     far(&now) <= far(&last) * (1.0 + 1e-9) + 1e-12,
@@ -177,7 +177,7 @@ fn a_rocker_stops_at_its_dead_point_and_says_why() {
     loaded(&mut live, "fourbar");
     let rocker = model.bodies.iter().position(|b| b.name == "rocker").expect("a rocker");
     let end = Vector3::new(0.16, 0.0, 0.0);
-    // Far beyond where coupler and crank are in line.
+    // Far beyond the position where coupler and crank are aligned.
     let mut reply = json!(null);
     for k in 0..60 {
         let a = 1.6 + 0.03 * f64::from(k);
@@ -187,7 +187,7 @@ fn a_rocker_stops_at_its_dead_point_and_says_why() {
     assert!(reply["stopped"]["text"].as_str().is_some_and(|t| t.contains("dead point")), "{reply}");
     let names: Vec<String> = columns(&model).into_iter().map(|c| c.name).collect();
     let q = poses(&model, &names, live.row());
-    // There the distance from the crank's pin to the end of the rocker is the difference of coupler and crank: 200 mm - 80 mm.
+    // There the distance from the pin of the crank to the end of the rocker is the difference of coupler and crank: 200 mm - 80 mm.
     let tip = q[rocker].point(&(end - model.bodies[rocker].com));
     assert!((tip.norm() - 0.12).abs() < 1e-4, "{}", tip.norm());
 }
@@ -234,7 +234,7 @@ fn dynamics_in_the_page_is_the_simulation_of_the_library_to_the_bit() {
 
 #[test]
 fn frames_of_fixed_steps_are_the_rows_of_the_run() {
-    // Times that are sums of halves, so that frames end where rows do.
+    // Times that are sums of powers of two, so that frames end exactly at rows.
     let file = text("ra_double_pendulum");
     let study = file.find("\nstudy:").expect("a study");
     let file = format!(
@@ -256,7 +256,7 @@ fn frames_of_fixed_steps_are_the_rows_of_the_run() {
 
 #[test]
 fn a_dragged_part_feels_limits_and_goes_along_them() {
-    // Two links in a plane; the second may bend by half a radian to either side, the first is free.
+    // Two links in a plane; the second may turn by half a radian in both directions, the first is free.
     let file = "fourbar: 1\nbodies:\n  a: {mass: 1, inertia: [1, 1, 1], at: [0, 0, 0], com: [0.5, 0, 0]}\n  b: {mass: 1, inertia: [1, 1, 1], at: [1, 0, 0], com: [0.5, 0, 0]}\njoints:\n  p: {type: revolute, bodies: [ground, a], at: [0, 0, 0], axis: [0, 0, 1], limits: {min: -1.2, max: 1}}\n  q: {type: revolute, bodies: [a, b], at: [1, 0, 0], axis: [0, 0, 1], limits: {min: -0.5, max: 0.5}}\n";
     let mut live = Live::new();
     let reply = ask(&mut live, json!({"do": "load", "text": file}));
@@ -264,7 +264,7 @@ fn a_dragged_part_feels_limits_and_goes_along_them() {
     let columns: Vec<String> = reply["columns"].as_array().expect("names").iter().map(|c| c.as_str().expect("text").into()).collect();
     let angle = |live: &Live, joint: &str| live.row()[columns.iter().position(|c| *c == format!("{joint}.angle")).expect("a column")];
     let drag = |live: &mut Live, to: [f64; 3]| ask(live, json!({"do": "drag", "body": "b", "at": [1, 0, 0], "to": to}));
-    // A place that needs a bend of 1.3: it stops at half a radian, and the first link turns until the tip is as near as it can be.
+    // A target that needs an angle of 1.3: it stops at half a radian, and the first link turns until the tip is as near as possible.
     let reply = drag(&mut live, [1.2, 0.9, 0.0]);
     let (p, q) = (angle(&live, "p"), angle(&live, "q"));
     assert!((q.abs() - 0.5).abs() < 1e-7, "{q}");
@@ -279,7 +279,7 @@ fn a_dragged_part_feels_limits_and_goes_along_them() {
     let replies: Vec<Value> = (0..3).map(|_| drag(&mut live, [1.96, 0.0, 0.0])).collect();
     let reply = &replies[2];
     assert!(reply["stopped"].is_null() && reply["left"].as_f64().is_some_and(|x| x < 1e-6), "{reply}");
-    // Paths drawn at random never leave the limits.
+    // Random paths never exceed the limits.
     let seed = 0x1234_5678_9abc;
     let mut random = Random(seed);
     for step in 0..200 {
@@ -307,7 +307,7 @@ fn a_hand_pulls_its_point_by_a_spring() {
         );
         assert_eq!(reply["ok"], true, "{reply}");
     }
-    // Without gravity it comes to rest where the point is nearest to the hand: the direction to it is across the motion.
+    // Without gravity it comes to rest where the point is nearest to the hand: the direction to it is normal to the motion.
     let now = poses(&model, &names, live.row())[2].r;
     assert!((to - now).norm() < 0.9 * (to - first).norm(), "{now} is no nearer to {to} than {first}");
     assert_eq!(ask(&mut live, json!({"do": "advance", "by": 0.02}))["ok"], true, "the hand lets go");
@@ -334,7 +334,7 @@ fn what_cannot_be_assembled_is_shown_as_drawn_and_names_its_joints() {
     let mut live = Live::new();
     let reply = ask(&mut live, json!({"do": "load", "text": text("ra_four_link").to_string()}));
     assert_eq!(reply["ok"], true, "{reply}");
-    // A coupler that is far too short, bodies as drawn.
+    // A coupler that is far too short, with bodies as drawn.
     let file = "fourbar: 1\nbodies:\n  a: {mass: 1, inertia: [1, 1, 1]}\n  b: {mass: 1, inertia: [1, 1, 1], at: [5, 0, 0]}\njoints:\n  p: {type: revolute, bodies: [ground, a], at: [0, 0, 0], axis: [0, 0, 1]}\n  q: {type: revolute, bodies: [ground, b], at: [5, 0, 0], axis: [0, 0, 1]}\n  r: {type: revolute, bodies: [a, b], frames: {a: {at: [1, 0, 0], axis: [0, 0, 1]}, b: {at: [1, 0, 0], axis: [0, 0, 1]}}}\n";
     let reply = ask(&mut live, json!({"do": "load", "text": file}));
     assert_eq!((&reply["ok"], &reply["assembled"]), (&json!(true), &json!(false)), "{reply}");

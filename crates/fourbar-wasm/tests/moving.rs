@@ -5,7 +5,7 @@ use fourbar::study::{self, Study};
 use fourbar::trajectory::Trajectory;
 use serde_json::{Value, json};
 
-/// A turning mass with a torque that a state ramps up, and an input.
+/// A rotating mass with a torque that a state ramps up, and an input.
 const RAMP: &str = "fourbar: 1
 inputs: {u: {default: 0, range: [-5, 5]}}
 bodies: {bob: {mass: 1, inertia: [1, 1, 1]}}
@@ -15,7 +15,7 @@ states: {s: {rate: '1', start: 0}}
 study: {t_end: 2, output_step: 10 ms}
 ";
 
-/// A pendulum whose pin is taken out after 0.3 s, beside a weight in a guide.
+/// A pendulum whose pin is removed after 0.3 s, and a weight in a guide.
 const CUT: &str = "fourbar: 1
 gravity: [0, -9.81, 0]
 bodies:
@@ -56,7 +56,7 @@ fn states_move_beside_inputs_and_hands() {
     // The torque is s = t: the speed is t^2/2.
     assert!((page.at("s") - 0.5).abs() < 1e-9 && (page.at("act.effort") - 0.5).abs() < 1e-9, "s = {}", page.at("s"));
     assert!((page.at("O.speed") - 0.125).abs() < 1e-6, "{}", page.at("O.speed"));
-    // The inputs of a hand precede the states, which keep their values nevertheless.
+    // The inputs of a hand precede the states, which must keep their values.
     page.good(hand(0.1, "bob", [0.0, 0.0, 0.0]));
     assert!((page.at("s") - 0.6).abs() < 1e-9, "s = {}", page.at("s"));
     page.good(json!({"do": "set", "input": "u", "value": 2.0}));
@@ -82,7 +82,7 @@ fn what_an_event_took_out_stays_out_when_a_hand_takes_hold() {
     }
     page.good(json!({"do": "advance", "by": 0.1}));
     assert!((page.at("weight.a.y") + 9.81).abs() < 1e-6, "the hand has let go");
-    // What would put the pin in again is refused, with the event and the way out.
+    // Requests that would restore the pin are rejected, with the event and a help text.
     for request in [start(false, true), json!({"do": "drag", "body": "bob", "at": [1, 0, 0], "to": [1, 1, 0]})] {
         let reply = page.ask(&request);
         assert_eq!(reply["ok"], false, "{request}");
@@ -117,7 +117,7 @@ fn motors_begin_where_a_drag_has_left_the_crank() {
         let column = format!("{}.angle", model.joints[drive.joint].name);
         let mut page = Page::of(text(name));
         let first = page.at(&column);
-        // Along the motion of the drive, so that every mechanism can follow: to where it is after a part of its time.
+        // Along the motion of the drive, so that every mechanism can follow: to its position at a fraction of the duration.
         let mut rows = Trajectory::default();
         study::run(&model, &Study::of(&model), &mut rows).unwrap_or_else(|f| panic!("{name}: {}", f.diagnostic));
         let k = rows.len() / 3;
@@ -162,9 +162,9 @@ fn what_is_let_go_at_a_time_of_the_recording_has_its_velocities_and_states() {
     page.good(start(true, true));
     assert!((page.at("s") - s).abs() < 1e-12 && (page.at("O.speed") - speed).abs() < 1e-9 && (page.at("O.angle") - angle).abs() < 1e-9);
     page.good(json!({"do": "advance", "by": 0.1}));
-    // From s = 0.8 and speed 0.32 on.
+    // Continues from s = 0.8 and speed 0.32.
     assert!((page.at("O.speed") - 0.405).abs() < 1e-6, "{}", page.at("O.speed"));
-    // Without them it rests, and the states are those of the start.
+    // Without these values it is at rest, with the start values of the states.
     page.good(pose(json!([])));
     assert!(page.at("O.speed") == 0.0 && page.at("s") == 0.0);
 }
@@ -179,7 +179,7 @@ fn energy_without_gravity_has_none_of_it_and_hands_do_work() {
         page.good(json!({"do": "advance", "by": 0.05}));
         assert!((page.at("energy.total") - total).abs() < 1e-4 * total.abs().max(1.0), "{} J of {total} J", page.at("energy.total"));
     }
-    // A hand pulls and lets go twice: what the mechanism has more is the work that was done.
+    // A hand pulls and releases twice: the energy gained equals the work done.
     for to in [1.0, -1.0] {
         for _ in 0..10 {
             page.good(hand(0.02, "a", [0.0, to, 0.0]));
@@ -218,7 +218,7 @@ fn parameters_are_found_where_they_stand() {
     };
     let rest = "bodies: {b: {mass: m, inertia: [1, 1, 1], com: [L, 0, 0]}}\n";
     let own = |l: &str, m: &str| vec![("L".to_string(), l.to_string()), ("m".to_string(), m.to_string())];
-    // A comment that looks like a value, a trailing one, umlauts before, a computed parameter, and a unit that is also a parameter.
+    // A comment like a value, a trailing one, umlauts before, a computed parameter, and a unit with the name of a parameter.
     let file = format!("fourbar: 1\ntitle: Länge größer\nparameters:\n  # L: 0.5 m\n  L: 300 mm   # L: long\n  m: 2\n  k: 2*L + m\n{rest}");
     assert_eq!(written(&file), own("300 mm", "2"));
     assert_eq!(written(&format!("fourbar: 1\nparameters: {{L: 0.3 m, m: 1 kg}}\n{rest}")), own("0.3 m", "1 kg"));
@@ -247,7 +247,7 @@ fn settings_that_were_given_beside_the_file_stay_in_force() {
     page.described = page.good(json!({"do": "load", "text": text("fourbar"), "study": {"mode": 2}}));
     let rocker = model.bodies.iter().position(|b| b.name == "rocker").expect("a rocker");
     assert!((page.at("rocker.r.y") - other.q[rocker].r.y).abs() < 1e-12);
-    // What is no setting is answered.
+    // An invalid setting is answered with an error.
     let reply = page.ask(&json!({"do": "load", "text": RAMP, "study": {"t_end": "long"}}));
     assert_eq!((&reply["ok"], &reply["diagnostics"][0]["code"]), (&json!(false), &json!("U471")), "{reply}");
 }

@@ -1,4 +1,4 @@
-//! How reliably assembly closes rough starts of the shipped models, and how near the poses are that it takes on parallel robots.
+//! How reliably assembly closes rough starts of the shipped models, and how near the resulting poses of parallel robots are.
 
 use crate::root;
 use fourbar::analysis::assembly::{Options, assemble, assemble_from, flipped_joint};
@@ -11,10 +11,10 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::time::Instant;
 
-/// A model that has used this many seconds gets no further starts; the table says how many it had.
+/// A model that has used this many seconds gets no further starts; the table shows how many it had.
 const PATIENCE: f64 = 60.0;
 
-/// Starts of each model, and robots.
+/// Numbers of starts per model, and of robots.
 fn wanted(arguments: &[String]) -> Result<(usize, u64), String> {
     let mut wanted = (1000, 200);
     for pair in arguments.chunks(2) {
@@ -29,7 +29,7 @@ fn wanted(arguments: &[String]) -> Result<(usize, u64), String> {
     Ok(wanted)
 }
 
-/// What happened to the robots of one family.
+/// Results for the robots of one family.
 #[derive(Clone, Default)]
 struct Robots {
     closed: usize,
@@ -37,12 +37,12 @@ struct Robots {
     looked: usize,
     nearer: usize,
     others: usize,
-    /// Distance taken against the best of the random starts, largest.
+    /// Largest distance of the resulting pose, relative to the best of the random starts.
     worst: f64,
     seconds: [f64; 2],
 }
 
-/// The poses taken on random parallel robots, against the best of many random starts.
+/// The resulting poses of random parallel robots, compared with the best of many random starts.
 fn robots(number: u64) -> Result<String, String> {
     let mut families = vec![Robots::default(); FAMILIES.len()];
     let mut wrong = Vec::new();
@@ -87,13 +87,13 @@ fn robots(number: u64) -> Result<String, String> {
     Ok(text)
 }
 
-/// What happened to the starts of one model.
+/// Results for the starts of one model.
 #[derive(Default)]
 struct Tally {
     starts: usize,
     closed: usize,
     iterations: Vec<usize>,
-    /// Refusals by what they say, without the numbers in it, and one message in full.
+    /// Failures by message without its numbers, and one message in full.
     reasons: BTreeMap<String, (usize, String)>,
     seconds: f64,
 }
@@ -195,14 +195,14 @@ fn tally(model: &Model, wanted: usize) -> Result<Tally, String> {
     Ok(t)
 }
 
-/// Whether a configuration that assembly calls closed is closed.
+/// Checks that a configuration that assembly reports as closed is closed.
 #[allow(non_snake_case)]
 fn check(model: &Model, c: &Configuration) -> Result<(), String> {
     let set = ConstraintSet::new(model.constraints(true), |_| false);
     let mut Phi = vec![0.0; set.rows()];
     set.residual(&c.q, &c.turns, 0.0, &mut Phi);
     let worst = Phi.iter().fold(0.0_f64, |s, x| s.max(x.abs()));
-    // Assembly promises 1e-9 of the extent; one metre covers the models whose links are short against their extent.
+    // Assembly guarantees 1e-9 of the extent; one metre covers models whose links are short relative to their extent.
     if worst.is_nan() || worst > 1e-9 * (1.0 + model.length) {
         return Err(format!("called closed with a residual of {worst:.2e}"));
     }

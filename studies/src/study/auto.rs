@@ -1,10 +1,10 @@
-//! Whether `auto` picks well: for shipped models and for mechanisms drawn at random, the time that each formulation needs for the same
-//! error, and how far the choice of `auto` is from the quickest.
+//! Whether `auto` chooses well: for shipped models and for random mechanisms, the time that each formulation needs for the same error, and
+//! how far the choice of `auto` is from the fastest.
 //!
-//! Equal error: every formulation runs over a range of tolerances, its largest error against a motion known much better is taken for
-//! each, and the time for a given error is interpolated between them. So a formulation that keeps well below its tolerance is not
-//! blamed for it, nor one that exceeds it praised. Times are processor times of the thread, the shortest of several runs, with set-up
-//! and output; what `auto` needs to decide counts as part of its time.
+//! Equal error: every formulation runs with a range of tolerances, its largest error is measured against a far more accurate motion, and
+//! the time for a given error is interpolated between them. So a formulation is neither penalised for errors well below its tolerance nor
+//! favoured for errors above it. Times are processor times of the thread, the shortest of several runs, including set-up and output; the
+//! time for the decision of `auto` is included.
 
 use super::precision::{Case, Line};
 use super::report::{Report, digits};
@@ -14,33 +14,33 @@ use fourbar_bench::{shipped, shortest_cpu};
 use fourbar_testing::families;
 use std::fmt::Write as _;
 
-/// Errors compared at, relative to the size of the mechanism, the tolerance that `auto` is asked for being the same.
+/// Errors of the comparison, relative to the size of the mechanism; `auto` chooses for the same tolerances.
 const ERRORS: [f64; 3] = [1e-4, 1e-6, 1e-8];
-/// The one that counts: that of the default tolerance.
+/// Index of the decisive error: that of the default tolerance.
 const USUAL: usize = 1;
-/// Runs longer than this are not refined, in seconds.
+/// Longer runs are not refined, in seconds.
 const LONG: f64 = 2.0;
-/// A formulation that takes this many times the time of the best is not refined.
+/// A formulation slower than the best by this factor is not refined.
 const SLOWER: f64 = 3.0;
-/// Runs shorter than this are never left out, in seconds: a first time may be many times what the run takes.
+/// Shorter runs are never omitted, in seconds: a first time may be many times that of later runs.
 const SHORT: f64 = 0.02;
-/// Runs are timed again in at most so many rounds, fewer where the best takes more than a share of this many seconds.
+/// Largest number of rounds of repeated timing, and the time that the fastest formulation may take in all rounds, seconds.
 const ROUNDS: usize = 8;
 const ROUNDS_TIME: f64 = 0.04;
-/// A choice is good if it takes at most this many times what the quickest takes.
+/// A choice is good if it takes at most this many times as long as the fastest.
 const GOOD: f64 = 1.5;
-/// Patience with each of the runs that tell the truth, their tolerance, and how near two of them must be.
+/// Time limit for each reference run, its tolerance, and the required distance between two of them.
 const PATIENCE: f64 = 1.5;
 const TRUTH: f64 = 3e-12;
 const CERTAIN: f64 = 3e-10;
-/// Chaotic or long studies of shipped models are compared over this much of their time.
+/// Chaotic or long studies of shipped models are compared over this duration.
 const LONGEST: f64 = 5.0;
-/// First seed of the drawn mechanisms; rules were fitted to others.
+/// First seed of the random mechanisms; rules were fitted to others.
 const DRAWN_SEED: u64 = 1_700_000;
-/// A drawn mechanism moves for so many times what it was drawn for, and is written so often, in turn.
+/// Factors of the duration and of the number of outputs of random mechanisms, used in turn.
 const DRAWN_TIMES: [(f64, f64); 3] = [(1.0, 10.0), (3.0, 50.0), (10.0, 200.0)];
 
-/// A mechanism to be judged.
+/// A mechanism of the comparison.
 struct Subject {
     name: String,
     kind: String,
@@ -48,14 +48,14 @@ struct Subject {
     study: Study,
 }
 
-/// What was found of it.
+/// The measurements of a mechanism.
 struct Measured {
     subject: Subject,
     lines: Vec<Line>,
     doubt: f64,
 }
 
-/// A choice at one error.
+/// The assessment of a choice at one error.
 struct Verdict {
     chosen: String,
     why: String,
@@ -63,8 +63,8 @@ struct Verdict {
     quickest: String,
 }
 
-/// All shipped models, or those named, as `docs/studies/auto`; with `--drawn N`, N mechanisms drawn at random from `--seed` on, as
-/// `docs/studies/auto_drawn`. `--points FILE` writes all that was measured.
+/// All shipped models, or those named, as `docs/studies/auto`; with `--drawn N`, N random mechanisms from `--seed` on, as
+/// `docs/studies/auto_drawn`. `--points FILE` writes all measurements.
 pub fn run(arguments: &[String]) -> Result<(), String> {
     let (mut names, mut drawn, mut seed, mut points) = (Vec::new(), None, DRAWN_SEED, None);
     let mut rest = arguments.iter();
@@ -145,7 +145,7 @@ const DRAWN_INTRO: &str = "Made with `--drawn 100`. Mechanisms are drawn at rand
                            seeds. In turn they move for one, three and ten times what they were drawn for (a few swings) and are written \
                            10, 50 and 200 times.";
 
-/// Error, number of judged choices, shares of good ones, median and largest ratio.
+/// Error, number of assessed choices, fractions of good ones, median and largest ratio.
 fn summary(error: f64, list: &mut [f64]) -> Vec<String> {
     list.sort_by(f64::total_cmp);
     let within = |most: f64| list.iter().filter(|r| **r <= most).count().to_string();
@@ -164,7 +164,7 @@ fn of_shipped(name: String) -> Subject {
     Subject { name, kind, model, study }
 }
 
-/// A drawn mechanism; some of them do not build.
+/// A random mechanism; some of them cannot be built.
 fn random(seed: u64) -> Option<Subject> {
     let model = families::mechanism(seed).build().ok()?;
     let family = families::family_of(seed).name;
@@ -175,7 +175,7 @@ fn random(seed: u64) -> Option<Subject> {
     Some(Subject { name: format!("{family} {seed}"), kind: format!("{} s, {rows} rows", digits(t_end)), model, study })
 }
 
-/// Measures all formulations, where the truth is known well enough for the usual error.
+/// Measures all formulations, if the reference is accurate enough for the usual error.
 fn measure(subject: Subject) -> Result<Measured, String> {
     let Subject { name, kind, model, mut study } = subject;
     (study.formulation, study.integrator, study.step) = (None, None, None);
@@ -192,8 +192,8 @@ fn measure(subject: Subject) -> Result<Measured, String> {
     Ok(Measured { subject: Subject { name, kind, model, study }, lines, doubt })
 }
 
-/// Every formulation with the integrators that may win. The quick ones come first, and a line ends where it takes several times
-/// what the best needs.
+/// Every formulation with the integrators that may be the fastest. Fast ones come first, and a line ends when it takes several times as
+/// long as the best.
 fn lines(case: &Case) -> Vec<Line> {
     let mut list: Vec<Line> = Vec::new();
     let enough = ERRORS[ERRORS.len() - 1];
@@ -209,7 +209,7 @@ fn lines(case: &Case) -> Vec<Line> {
 }
 
 impl Measured {
-    /// Judges the choice; `None` where no formulation reaches the error.
+    /// Assesses the choice; `None` if no formulation reaches the error.
     fn judge(&self, error: f64) -> Option<Verdict> {
         let time = |l: &Line| Some((l.time_for(error)?, format!("{} {}", l.formulation, l.integrator)));
         let mut times: Vec<(f64, String)> = self.lines.iter().filter_map(time).collect();
@@ -224,7 +224,7 @@ impl Measured {
         Some(Verdict { chosen, why: choice.why.unwrap_or_default(), ratio, quickest: shown.join(", ") })
     }
 
-    /// All points as lines of a table.
+    /// All measurements as lines of a table.
     fn points(&self) -> String {
         let mut text = String::new();
         let traits = traits(&self.subject.model, &self.subject.study);
@@ -240,7 +240,7 @@ impl Measured {
     }
 }
 
-/// The structure of a mechanism and the length of its study in words.
+/// The structure of a mechanism and the length of its study as text.
 fn traits(model: &Model, study: &Study) -> String {
     let mut counts = std::collections::BTreeMap::<String, usize>::new();
     let graph = fourbar::topology::Topology::new(model);

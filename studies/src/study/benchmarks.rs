@@ -12,12 +12,12 @@ use fourbar_bench::shipped;
 use fourbar_io::plot::Scale;
 use nalgebra::Vector3;
 
-/// Runs longer than this are not refined further, in seconds.
+/// Longer runs are not refined further, in seconds.
 const PATIENCE: f64 = 1.0;
-/// Formulations in the figures, each with its quickest integrator; the other Lie groups lie beside `lie`.
+/// Formulations in the figures, each with its fastest integrator; the curves of other Lie groups are close to `lie`.
 const DRAWN: [&str; 7] = ["ra", "rp", "reps", "lie", "dca", "grcr", "natural"];
 
-/// A benchmark: model, end, accuracy of the table, what it is, and what is known of other codes.
+/// A benchmark: model, end time, accuracy of the table, description, and results of other codes.
 struct Benchmark {
     model: &'static str,
     t_end: f64,
@@ -97,13 +97,13 @@ const ALL: &[Benchmark] = &[
     },
 ];
 
-/// Columns of reference trajectories that have other names than our bodies and points.
+/// Columns of reference trajectories with names that differ from our bodies and points.
 const OTHER_NAMES: &[(&str, &str, &str)] = &[("a05_flyball_governor", "ball.z", "ball_right.z")];
 
 /// A time, and world coordinates by point and axis.
 type Places = (f64, Vec<(PointOn, usize, f64)>);
 
-/// Reference trajectories beside the tests: time and world positions of the bodies and points that we have.
+/// Reference trajectories stored with the tests: times and world positions of the bodies and points in the model.
 fn reference(model: &Model, name: &str) -> Result<Vec<Places>, String> {
     let path = root().join("crates/fourbar/tests/data").join(format!("{name}.csv"));
     let text = std::fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
@@ -131,7 +131,7 @@ fn reference(model: &Model, name: &str) -> Result<Vec<Places>, String> {
         .collect())
 }
 
-/// Largest distance of the truth from the reference, at times they share.
+/// Largest distance of our reference motion from the external reference, at common times, and their number.
 fn against_reference(model: &Model, name: &str, truth: &[Instant]) -> Result<(f64, usize), String> {
     let (mut worst, mut count) = (0.0_f64, 0);
     for (t, places) in reference(model, name)? {
@@ -204,7 +204,7 @@ pub fn run(_: &[String]) -> Result<(), String> {
     report.write()
 }
 
-/// The integrator that brings a formulation to an accuracy first, or nearest to it.
+/// The integrator that brings a formulation to an accuracy in the shortest time, or closest to it.
 fn quickest<'a>(lines: &'a [Line], formulation: &str, accuracy: f64) -> Option<&'a Line> {
     let nearest = |l: &Line| l.points.iter().fold(f64::INFINITY, |m, p| m.min(p.error));
     let judged = lines.iter().filter(|l| l.formulation == formulation && l.points.len() > 1);

@@ -1,5 +1,5 @@
-//! The study of [Critchley03, section 6] and of the cost of loops: the five-bar by ACS and by GCL, growth of work and time with the number of
-//! loops, against cut joints. Writes `docs/studies/critchley03/`.
+//! The study of [Critchley03, section 6] and of the cost of loops: the five-bar by ACS and by GCL, growth of work and time with the number
+//! of loops, compared with cut joints. Writes `docs/studies/critchley03/`.
 
 use super::report::{KEEP_TIMES, Report, Series, digits};
 use crate::root;
@@ -12,10 +12,10 @@ use fourbar_bench::{ladder, peak, shipped, shortest};
 use fourbar_io::plot::Scale;
 use std::time::Instant;
 
-/// Sizes for the recursion, and up to where joints are cut.
+/// Numbers of loops for the recursion, and the largest one for cut joints.
 const LOOPS: [usize; 10] = [1, 3, 10, 30, 100, 200, 500, 1000, 3000, 10_000];
 const CUT: usize = 500;
-/// Slopes are fitted from this many loops on; those of cut joints in two parts, because their highest power shows late.
+/// Slopes are fitted from this number of loops on; those of cut joints in two parts, because their highest power appears late.
 const FIT: usize = 10;
 const FIT_CUT: usize = 100;
 
@@ -74,7 +74,7 @@ fn five_bar(report: &mut Report) -> Result<(), String> {
         .iter()
         .filter_map(|(name, column)| {
             let (t, y) = (acs.column("t")?, acs.column(column)?);
-            // Angles of the paper are measured from the drawn position on: pi/4, pi/2, -pi/2.
+            // Angles of the paper are measured from the drawn position: pi/4, pi/2, -pi/2.
             let drawn = match *name {
                 "q1" => std::f64::consts::FRAC_PI_4,
                 "q2" => std::f64::consts::FRAC_PI_2,
@@ -139,7 +139,7 @@ fn choices(report: &mut Report) -> Result<(), String> {
     Ok(())
 }
 
-/// Positions that open where less is closed in every evaluation, recursive and with cut joints.
+/// Drift of the positions if fewer levels are projected in every evaluation, recursive and with cut joints.
 fn drift(report: &mut Report) -> Result<(), String> {
     report.heading("Drift against cut joints");
     let mut rows = Vec::new();
@@ -197,7 +197,7 @@ fn hinge(a: &str, b: &str, at: V3) -> JointSpec {
     JointSpec::Pair { kind: PairKind::Revolute, bodies: [a.into(), b.into()], placement }
 }
 
-/// Four-bars standing on each other: every loop has another base body.
+/// Four-bars stacked on each other: every loop has another base body.
 fn standing(n: usize) -> Result<Model, String> {
     let mut spec = ModelSpec { title: format!("{n} four-bars on each other"), gravity: Some([0.0, -9.81, 0.0]), ..ModelSpec::default() };
     for k in 1..=n {
@@ -217,7 +217,7 @@ fn standing(n: usize) -> Result<Model, String> {
     spec.build().map_err(|e| e[0].to_string())
 }
 
-/// Two rails of hinged links with rungs between them, hanging from the ground: loop within loop, each on base bodies of its own.
+/// Two rails of hinged links with rungs between them, hanging from the ground: nested loops, each with separate base bodies.
 fn nested(n: usize) -> Result<Model, String> {
     let mut spec = ModelSpec { title: format!("{n} nested loops"), gravity: Some([0.0, -9.81, 0.0]), ..ModelSpec::default() };
     let name = |side: &str, k: usize| if k == 0 { "ground".to_string() } else { format!("{side}{k}") };
@@ -264,7 +264,7 @@ fn measure(model: &Model, loops: usize) -> Result<Point, String> {
         let mut cut = Cut::new(&m);
         let calls = (100 / (loops * loops)).max(1);
         let time = shortest(3, || (0..calls).for_each(|_| cut.accelerate(&mut m, 0.0))) / calls as f64;
-        // Tree without rows, an answer of the tree for every row, the dense factor.
+        // Tree without constraint rows, one solution of the tree per row, the dense factorisation.
         let (n, m) = (n as f64, rows as f64);
         (n * 114.0 + m * n * 48.0 + m * m * m / 3.0, time)
     });
@@ -331,7 +331,7 @@ fn growth(report: &mut Report) -> Result<(), String> {
         times.push(Series { name: format!("{what}, cut"), points: of(&|p| p.cut.map(|c| 1e6 * c.1)) });
         works.push(Series { name: format!("{what}, recursive"), points: of(&|p| Some(p.operations)) });
         works.push(Series { name: format!("{what}, cut"), points: of(&|p| p.cut.map(|c| c.0)) });
-        // The sizes from which on the recursion is always faster.
+        // The sizes from which the recursion is always faster.
         let slower = points.iter().rposition(|p| p.cut.is_some_and(|c| p.time >= c.1));
         let crossover = points.get(slower.map_or(0, |k| k + 1)).map_or("none".into(), |p| p.loops.to_string());
         report.text(&format!("{what}: the recursion is faster from {crossover} loops on (of the sizes measured)."));

@@ -1,5 +1,5 @@
-//! Robots of other programs: what is read of every file of a folder, what is not, whether it closes and how it moves, and how far it is
-//! from what the program that the files are written for makes of them (`NAME.truth.json` beside `NAME.xml`).
+//! Robots of other programs: for every file of a folder, what is converted and what is not, whether it closes, how it moves, and its
+//! differences from the interpretation by the original program (`NAME.truth.json` beside `NAME.xml`).
 
 use fourbar::Model;
 use fourbar::analysis::{assembly, rank};
@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-/// Differences above this are printed.
+/// Larger differences are printed.
 const CLOSE: f64 = 1e-9;
 
 /// Reads all files below a folder.
@@ -99,7 +99,7 @@ fn find(folder: &Path, files: &mut Vec<PathBuf>) {
     }
 }
 
-/// A body of the truth, or several that are welded, in the world.
+/// A body of the reference, or several welded ones, in the world.
 #[derive(Clone)]
 struct Solid {
     mass: f64,
@@ -122,7 +122,7 @@ impl Solid {
     }
 }
 
-/// Whether the reader has said that masses of meshes are not known.
+/// Whether the reader has reported unknown masses of meshes.
 fn weighs_meshes_that_are_missing(loaded: &Loaded) -> bool {
     loaded.warnings.iter().any(|w| w.code.0 == "W456" && w.message.contains("mass and inertia"))
 }
@@ -136,13 +136,13 @@ fn rotation(v: &Value) -> Matrix3<f64> {
     UnitQuaternion::new_normalize(Quaternion::new(q(0), q(1), q(2), q(3))).to_rotation_matrix().into_inner()
 }
 
-/// What differs from the truth, and by how much; lengths in metres, inertias relative to the largest.
+/// Differences from the reference with their sizes; lengths in metres, inertias relative to the largest.
 fn compared(file: &Path, loaded: &Loaded, model: &Model) -> Option<Vec<(String, f64)>> {
     let text = std::fs::read_to_string(file.with_extension("truth.json")).ok()?;
     let truth: Value = serde_json::from_str(&text).ok()?;
     let mut list: Vec<(String, f64)> = Vec::new();
     let mut far = |what: String, x: f64| {
-        // A difference that is no number is one, too.
+        // NaN also counts as a difference.
         if x.is_nan() || x > CLOSE {
             list.push((what, x));
         }
@@ -152,7 +152,7 @@ fn compared(file: &Path, loaded: &Loaded, model: &Model) -> Option<Vec<(String, 
     let joints = truth["joints"].as_object()?;
     let moves: Vec<&str> = joints.values().filter_map(|j| j["body"].as_str()).collect();
     let parent = |name: &str| bodies.get(name).and_then(|b| b["parent"].as_str());
-    // The body that a body is part of.
+    // The body of which a body is part.
     let root = |name: &str| {
         let mut at = name.to_string();
         while at != "world" && !moves.contains(&at.as_str()) {
@@ -175,7 +175,7 @@ fn compared(file: &Path, loaded: &Loaded, model: &Model) -> Option<Vec<(String, 
             far(format!("no body {name}"), f64::INFINITY);
             continue;
         };
-        // Where meshes that weigh something are not there, only places can be compared.
+        // If meshes with mass are missing, only positions can be compared.
         if !unweighed {
             far(format!("mass of {name}"), (b.mass - solid.mass).abs() / solid.mass);
             far(format!("centre of {name}"), (b.r - solid.com).amax());
@@ -213,10 +213,10 @@ fn compared(file: &Path, loaded: &Loaded, model: &Model) -> Option<Vec<(String, 
             _ => far(format!("whether {name} is limited"), f64::INFINITY),
         }
     }
-    // Anchors of loops: where both bodies have the point, as drawn.
+    // Anchors of loops: positions of the point on both bodies, as drawn.
     let order: Vec<&String> = bodies.keys().collect();
     for e in truth["equality"].as_array().into_iter().flatten().filter(|e| e["type"] == "connect") {
-        // Loops between sites have no anchors in their data: the numbers are those of sites.
+        // Loops between sites have no anchors in their data, which are zero then.
         if e["data"].as_array().is_some_and(|d| d.iter().all(|x| x.as_f64() == Some(0.0))) {
             continue;
         }

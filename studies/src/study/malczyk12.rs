@@ -1,5 +1,5 @@
-//! The study of [Malczyk12, section 4]: five-bar and double loop with and without projections, penalties, iterations, what
-//! plain Lagrange multipliers do, and passages through singular positions. Writes docs/studies/malczyk12/.
+//! The study of [Malczyk12, section 4]: five-bar and double loop with and without projections, penalties, iterations, the behaviour of
+//! plain Lagrange multipliers, and passages through singular positions. Writes docs/studies/malczyk12/.
 
 use super::report::{Report as Page, Series};
 use fourbar::analysis::assembly::assemble;
@@ -13,7 +13,7 @@ use fourbar_bench::{folding_five_bar, shipped};
 use fourbar_io::plot::Scale;
 use nalgebra::{DMatrix, DVector};
 
-/// Time of the runs, s.
+/// Duration of the runs, s.
 const END: f64 = 10.0;
 
 fn work(report: &Report, name: &str) -> f64 {
@@ -124,7 +124,7 @@ fn example(page: &mut Page, name: &str, figures: [u8; 3], traced: &[&str]) -> Re
     let mut curves = Vec::new();
     for (what, run) in [("projected", &with), ("stabilised", &without)] {
         for level in ["position", "velocity", "acceleration"] {
-            // What is zero is drawn at a tenth of rounding.
+            // Zero is drawn at a tenth of the rounding error.
             curves.push(series(format!("{what}, {level}"), run, &format!("error.{level}"), 1e-17)?);
         }
     }
@@ -160,7 +160,7 @@ fn sweep(page: &mut Page) -> Result<(), String> {
     Ok(())
 }
 
-/// The classical saddle matrix at a configuration, and its right-hand side.
+/// The classical saddle-point matrix at a configuration, and its right-hand side.
 #[allow(non_snake_case)]
 fn saddle(model: &Model, c: &Configuration) -> (DMatrix<f64>, DVector<f64>) {
     let set = ConstraintSet::new(model.all_constraints(), |_| false);
@@ -199,7 +199,7 @@ fn saddle(model: &Model, c: &Configuration) -> (DMatrix<f64>, DVector<f64>) {
     (K, rhs)
 }
 
-/// What LU with pivoting and what divide and conquer make of the same equations.
+/// Solutions of the same equations by LU with pivoting and by divide and conquer.
 fn multipliers(page: &mut Page) -> Result<(), String> {
     let mut rows = Vec::new();
     for name in ["dca_five_bar", "dca_double_loop"] {

@@ -1,4 +1,4 @@
-//! How much memory a large mechanism takes.
+//! Memory of a large mechanism.
 
 use fourbar::analysis::assembly::assemble;
 use fourbar::integrator::Method;

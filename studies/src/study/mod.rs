@@ -1,6 +1,6 @@
 //! Studies: figures of the papers, and questions too long for tests. `cargo xtask study NAME`.
 //!
-//! A study is a function in a file of its own and a line in the list; [`report`] gives tables and figures the same shape.
+//! A study is a function in a separate file and a line in the list; [`report`] gives tables and figures a common form.
 
 mod assembly;
 mod auto;
@@ -20,10 +20,10 @@ mod scale;
 mod tolerance;
 mod verify;
 
-/// A study: name, arguments, what it shows, and the function.
+/// A study: name, arguments, description, and the function.
 type Study = (&'static str, &'static str, &'static str, fn(&[String]) -> Result<(), String>);
 
-/// All of them.
+/// All studies.
 const STUDIES: &[Study] = &[
     ("assembly", "[--starts N]", "how reliably assembly closes rough starts", assembly::run),
     (
@@ -60,7 +60,7 @@ pub fn run(arguments: &[String]) -> Result<(), String> {
     }
 }
 
-/// The studies, a line each.
+/// The studies, one line each.
 pub fn list() -> String {
     STUDIES.iter().map(|(name, arguments, what, _)| format!("  {:<28}{what}\n", format!("{name} {arguments}"))).collect()
 }

@@ -1,5 +1,5 @@
-//! The study of [Mueller13, sections 5.1 to 5.4]: constraint and energy drift on SE(3) and on SO(3) x R3, body by body where it
-//! pays, for every tableau. Writes figures and tables to `docs/studies/mueller13/`.
+//! The study of [Mueller13, sections 5.1 to 5.4]: constraint and energy drift on SE(3), on SO(3) x R3, and with a choice per body, for
+//! every tableau. Writes figures and tables to `docs/studies/mueller13/`.
 
 use super::report::{KEEP_TIMES, section};
 use crate::root;
@@ -13,12 +13,12 @@ use fourbar_bench::shipped;
 use fourbar_io::plot::{Curve, svg};
 use std::fmt::Write;
 
-/// Step of the paper.
+/// Step size of the paper.
 const STEP: f64 = 1e-3;
 const FORMULATIONS: [&str; 3] = ["se3", "so3xr3", "lie"];
 /// Munthe-Kaas on six tableaus, Crouch-Grossman, commutator-free, and an implicit one.
 const METHODS: [&str; 11] = ["euler", "heun", "rk4", "rkf45", "dopri5", "dop853", "cg3", "cg4", "cf3", "cf4", "radau"];
-/// Runs of which the shortest CPU time counts.
+/// Number of runs, of which the shortest CPU time counts.
 const RUNS: usize = 9;
 
 /// An example of the paper: our model, its section, the figures of its joints, and the figure of its energy.
@@ -54,22 +54,22 @@ const EXAMPLES: [Example; 4] = [
     },
 ];
 
-/// What a run shows over time.
+/// Results of a run over time.
 #[derive(Default)]
 struct History {
     t: Vec<f64>,
-    /// Distance of the two points of each joint.
+    /// Distance between the two points of each joint.
     joints: Vec<Vec<f64>>,
-    /// Largest row of the constraints and their norm, largest values over time; rotations count as lengths.
+    /// Largest constraint residual and norm of the residuals, largest values over time; rotations are scaled to lengths.
     rows: f64,
     norm: f64,
-    /// Energy less that of the start.
+    /// Energy minus the initial energy.
     energy: Vec<f64>,
-    /// The same with the velocity of the first body taken from its angular velocity and its place, as if it turned about the origin.
+    /// The same with the velocity of the first body computed from its angular velocity and position, as if it turned about the origin.
     from_place: Vec<f64>,
-    /// Energy at the start.
+    /// Initial energy.
     start: f64,
-    /// Why and when it ended early.
+    /// Time of an early end.
     failed: Option<f64>,
     notes: Vec<String>,
 }
@@ -91,7 +91,7 @@ fn energy(model: &Model, x: &Instant) -> f64 {
     kinetic + eval::potential(model, &Plain { t: x.t, q: &x.q, v: &x.v, turns: &x.turns, loads: &[], z: &x.z })
 }
 
-/// Kinetic energy of the first body as that of a top on the origin: `1/2 w (J - m tilde(r)^2) w` with the place `r` in body axes.
+/// Kinetic energy of the first body as a top pivoted at the origin: `1/2 w (J - m tilde(r)^2) w` with the position `r` in body axes.
 fn energy_from_place(model: &Model, x: &Instant) -> f64 {
     let (b, q, w) = (&model.bodies[1], &x.q[1], &x.v[1].w);
     let r = q.A.tr_mul(&q.r);
@@ -113,7 +113,7 @@ fn study(formulation: &str, tableau: &str, t_end: f64, outputs: usize, how: &str
     }
 }
 
-/// Runs and looks at the state `outputs` times.
+/// Runs the study and evaluates the state `outputs` times.
 fn history(model: &Model, s: &Study, outputs: usize) -> Result<History, String> {
     let start = assemble(model).map_err(|d| d.to_string())?.configuration;
     let (formulation, tableau) = s.method(model).map_err(|d| d.to_string())?;
@@ -153,9 +153,9 @@ fn history(model: &Model, s: &Study, outputs: usize) -> Result<History, String> 
     Ok(h)
 }
 
-/// CPU time of this thread where the system tells it, else wall time.
+/// CPU time of this thread if the system provides it, otherwise wall time.
 fn cpu() -> f64 {
-    // The kernel brings the count up to date when the thread is switched.
+    // The kernel updates the count when the thread is rescheduled.
     std::thread::yield_now();
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
     match text.split_whitespace().next().and_then(|x| x.parse::<f64>().ok()) {
@@ -164,7 +164,7 @@ fn cpu() -> f64 {
     }
 }
 
-/// Microseconds per step of each formulation, interleaved, shortest of several runs.
+/// Microseconds per step of each formulation, run in turn, shortest of several runs.
 fn costs(model: &Model, tableau: &str) -> Result<[f64; 3], String> {
     let start = assemble(model).map_err(|d| d.to_string())?.configuration;
     let mut best = [f64::INFINITY; 3];
@@ -232,7 +232,7 @@ fn figures(models: &[Model], write: &dyn Fn(&str, &str) -> Result<(), String>) -
             let h = history(model, &study(f, "rk4", 1.0, 200, "none"), 200)?;
             let draw = |figure: u32, what: &str, unit: &str, y: &[f64]| {
                 let title = format!("Fig. {figure}{letter}: {}, {words}, rk4, step 1 ms", example.title);
-                // Rounding is drawn in its own unit.
+                // Rounding errors are drawn in a suitable power of ten.
                 let power = (largest(y).max(1e-300).log10() / 3.0).floor() as i32 * 3;
                 let (scale, unit) = if power < -6 { (10f64.powi(-power), format!("1e{power} {unit}")) } else { (1.0, unit.into()) };
                 let y: Vec<f64> = y.iter().map(|y| y * scale).collect();
@@ -258,14 +258,14 @@ fn figures(models: &[Model], write: &dyn Fn(&str, &str) -> Result<(), String>) -
     Ok(())
 }
 
-/// The mechanism at a few instants within 0.1 s, seen from above: each body as a line from joint to joint, or to its far end.
+/// The mechanism at several instants within 0.1 s, seen from above: each body as a line from joint to joint, or to its far end.
 fn strobe(example: &Example, model: &Model, figure: u32) -> Result<String, String> {
     let start = assemble(model).map_err(|d| d.to_string())?.configuration;
     let s = study("lie", "rk4", 0.1, 8, "project");
     let (formulation, tableau) = s.method(model).map_err(|d| d.to_string())?;
     let mut motion = (formulation.start)(&fourbar::Structure::new(model, &start), &s, tableau, &start).map_err(|d| d.to_string())?;
     let mut now = Instant::new(model, &start);
-    // Joint points of each body; one that has a single joint ends opposite to it.
+    // Joint points of each body; a body with a single joint ends at the opposite point.
     let mut ends: Vec<Vec<_>> = vec![Vec::new(); model.bodies.len()];
     for j in &model.joints {
         ends[j.bodies[0].index()].push(j.F.s);
@@ -287,7 +287,7 @@ fn strobe(example: &Example, model: &Model, figure: u32) -> Result<String, Strin
                 x.push(p.x);
                 y.push(p.y);
             }
-            // The pen is lifted between instants.
+            // A gap separates instants.
             x.push(f64::NAN);
             y.push(f64::NAN);
         }
@@ -297,7 +297,7 @@ fn strobe(example: &Example, model: &Model, figure: u32) -> Result<String, Strin
     svg(&title, ("x", "m"), &curves).ok_or_else(|| "nothing to draw".into())
 }
 
-/// One number for a table; runs that ended early say when.
+/// One number for a table; for runs that ended early, the time.
 fn cell(h: &History, x: f64) -> String {
     match h.failed {
         Some(t) => format!("ends at {t:.2} s"),
@@ -305,7 +305,7 @@ fn cell(h: &History, x: f64) -> String {
     }
 }
 
-/// Who keeps what better, with the classical method over 1 s.
+/// Which formulation preserves which quantity better, with the classical method over 1 s.
 fn winners(models: &[Model]) -> Result<String, String> {
     let mut page = String::from(
         "## Who wins where\n\nClassical method (rk4), 1 s. A factor below 2 either way counts as even; below 1e-12 m all is rounding.\n\n| example | quantity | SE(3) | SO(3) x R3 | better | in the paper |\n|---|---|---|---|---|---|\n",
@@ -344,7 +344,7 @@ fn winners(models: &[Model]) -> Result<String, String> {
     Ok(page)
 }
 
-/// A factor with the digits that mean something.
+/// A factor with its significant digits.
 fn times(x: f64) -> String {
     if x < 100.0 { format!("{x:.1}") } else { format!("{x:.0e}") }
 }
@@ -364,7 +364,7 @@ Do the conclusions of the paper hold?
 
 ";
 
-/// Models on which the choice per body is measured.
+/// Models for measuring the choice per body.
 const TAILORED: [&str; 10] = [
     "lie_heavy_top",
     "lie_spherical_double_pendulum",
@@ -378,7 +378,7 @@ const TAILORED: [&str; 10] = [
     "nc_closed_chain_robot",
 ];
 
-/// The choice per body: drift against the better pure choice, cost against the cheaper one.
+/// The choice per body: drift compared with the better pure choice, cost with the cheaper one.
 fn tailored() -> Result<String, String> {
     let mut page = String::from(
         "## The tailored choice\n\nrk4, 1 s, not projected, drives removed. Drift: largest row of the constraints, m, rotations times the characteristic length. Ratios: `lie` over the better pure choice, by the \
@@ -420,7 +420,7 @@ fn tailored() -> Result<String, String> {
     Ok(page)
 }
 
-/// The options for constraints side by side.
+/// The options for constraints compared.
 fn handling(models: &[Model]) -> Result<String, String> {
     let mut page = String::from(
         "## Constraint handling\n\nrk4, 1 s: largest drift of a joint, m, and of the energy, J. Baumgarte's rate is the default, 0.02 / step. It takes the deviation of a stage in the middle of a step for drift, \

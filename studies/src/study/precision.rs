@@ -1,4 +1,4 @@
-//! Work and precision: what accuracy a formulation reaches in what time, over a range of tolerances or steps.
+//! Work and precision: accuracy and time of a formulation over a range of tolerances or steps.
 
 use fourbar::analysis::assembly::assemble;
 
@@ -16,13 +16,13 @@ use std::time::{Duration, Instant as Clock};
 pub struct Point {
     /// Largest error of a position relative to the length, or of an angle.
     pub error: f64,
-    /// Tolerance, where there is one.
+    /// Tolerance, if there is one.
     pub tol: f64,
-    /// Shortest processor time of the runs, seconds, set-up and output included.
+    /// Shortest processor time of the runs, seconds, including set-up and output.
     pub seconds: f64,
-    /// The part of it before the first step.
+    /// The part before the first step.
     pub setup: f64,
-    /// Steps, and evaluations of the equations where they are counted.
+    /// Numbers of steps, and of evaluations of the equations if counted.
     pub counts: [f64; 2],
     /// Largest error of energy minus work, joules.
     pub energy: f64,
@@ -34,14 +34,14 @@ pub struct Line {
     pub formulation: &'static str,
     /// Integrator.
     pub integrator: &'static str,
-    /// Runs, the coarsest first.
+    /// Runs, coarsest first.
     pub points: Vec<Point>,
-    /// Why it has none, or no more.
+    /// Reason for missing points.
     pub failure: Option<String>,
 }
 
 impl Line {
-    /// Time to reach an accuracy, by interpolation between runs in the logarithms; the quickest run that is better.
+    /// Time to reach an accuracy, by logarithmic interpolation between runs; at most that of the fastest more accurate run.
     pub fn time_for(&self, error: f64) -> Option<f64> {
         let better = self.points.iter().filter(|p| p.error <= error).map(|p| p.seconds).reduce(f64::min)?;
         let between = self.points.windows(2).filter(|w| w[0].error > error && w[1].error <= error).map(|w| {
@@ -61,7 +61,7 @@ struct Timed {
 }
 
 impl Timed {
-    /// One run, with its processor time before the first step and in all.
+    /// One run, with its processor time before the first step and in total.
     fn new(
         patience: f64,
         model: &Model,
@@ -81,7 +81,7 @@ impl Timed {
             if let Event::At(_, now, _) = event {
                 sample.push(now.clone());
             }
-            // Others use the machine too: wall time may be several times processor time, which takes longer to ask for.
+            // Other programs use the machine too: wall time, which is cheaper to query, may be several times the processor time.
             begin.elapsed() < longest || cpu_clock() - start < patience
         })?;
         let seconds = cpu_clock() - start;
@@ -94,29 +94,29 @@ impl Timed {
     }
 }
 
-/// A mechanism with its consistent start and its motion, known much better than the runs will.
+/// A mechanism with its consistent start and a reference motion, far more accurate than the runs.
 pub struct Case {
     /// The mechanism.
     pub model: Model,
     /// The consistent start.
     pub start: Configuration,
-    /// The grid.
+    /// Settings with the output times.
     pub study: Study,
-    /// The motion.
+    /// The reference motion.
     pub truth: Vec<Instant>,
-    /// Who computed it.
+    /// The formulation of the reference motion.
     pub by: &'static str,
-    /// How far the two best results are apart.
+    /// Distance between the two best results.
     pub doubt: f64,
-    /// Whether runs are timed once at first, and again by [`Case::time_again`].
+    /// Whether runs are timed once at first, and later repeated by [`Case::time_again`].
     pub once: bool,
 }
 
 /// Tolerances of adaptive methods.
 const TOLERANCES: &[f64] = &[1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 1e-10, 1e-11];
-/// Tolerances of the truth.
+/// Tolerances of the reference motion.
 const TRUE_TOLERANCES: &[f64] = &[1e-12, 1e-10];
-/// Two results nearer than this settle the truth.
+/// Two results closer than this determine the reference motion.
 const CERTAIN: f64 = 1e-10;
 /// A fixed step, or a tolerance.
 type Setting = (Option<f64>, Option<f64>);
@@ -126,13 +126,13 @@ fn is_second_order(integrator: &str) -> bool {
 }
 
 impl Case {
-    /// Assembles and computes the truth: of the accurate formulations the one nearest to another. A formulation that takes too long
-    /// at the tightest tolerance is asked for less.
+    /// Assembles and computes the reference: of the accurate formulations, the one nearest to another. A formulation that takes too long at
+    /// the tightest tolerance is run with the next one.
     pub fn new(model: Model, study: Study) -> Result<Self, String> {
         Self::within(10.0, TRUE_TOLERANCES, CERTAIN, model, study)
     }
 
-    /// The same with a patience for each accurate run, tolerances of the truth, and the distance at which two results settle it.
+    /// The same with a time limit for each accurate run, tolerances of the reference, and the required distance between two results.
     pub fn within(patience: f64, tolerances: &[f64], certain: f64, model: Model, mut study: Study) -> Result<Self, String> {
         let start = assemble(&model).map_err(|d| d.to_string())?.configuration;
         study.step = None;
@@ -160,7 +160,7 @@ impl Case {
         Ok(Self { model, start, study, truth, by, doubt, once: false })
     }
 
-    /// One run; the shortest time of several where it is short.
+    /// One run; if short, the shortest time of several.
     fn point(&self, patience: f64, info: &FormulationInfo, integrator: &'static str, setting: Setting) -> Result<Point, Diagnostic> {
         let mut study = self.study.clone();
         (study.step, study.tol) = setting;
@@ -188,8 +188,8 @@ impl Case {
         Ok(Point { error, tol: setting.1.unwrap_or(0.0), seconds, setup, counts, energy })
     }
 
-    /// Times runs again, one after the other in several rounds, and keeps the shortest: on a machine that others use too, slow moments
-    /// are then shared by all of them. Those of `tol` only that take at most `most` seconds.
+    /// Repeats the timing of runs in several rounds and keeps the shortest: on a shared machine, slow periods then affect all of them. Only
+    /// runs with a tolerance that take less than `most` seconds.
     pub fn time_again(&self, rounds: usize, most: f64, lines: &mut [Line]) {
         for _ in 0..rounds {
             for line in lines.iter_mut() {
@@ -204,8 +204,8 @@ impl Case {
         }
     }
 
-    /// All settings of a formulation with an integrator, until it is accurate to `enough` or takes longer than `patience`. Methods of
-    /// second order take fixed steps if asked for, else tolerances like the others.
+    /// All settings of a formulation with an integrator, until the error is below `enough` or the time exceeds `patience`. Methods of
+    /// second order take fixed steps if `fixed`, otherwise tolerances like the others.
     pub fn line(&self, info: &'static FormulationInfo, integrator: &'static str, enough: f64, patience: f64, fixed: bool) -> Line {
         let mut line = Line { formulation: info.name, integrator, points: Vec::new(), failure: None };
         let settings: Vec<Setting> = if fixed && is_second_order(integrator) || integrator == "rk4" {
@@ -222,7 +222,7 @@ impl Case {
                         break;
                     }
                 }
-                // A coarse setting may fail where a finer one passes.
+                // A coarse setting may fail where a finer one succeeds.
                 Err(d) => {
                     line.failure = Some(d.to_string());
                     if d.code.to_string() == "S251" {
@@ -238,7 +238,7 @@ impl Case {
     }
 }
 
-/// Every formulation with its default integrator, and the further ones named.
+/// Every formulation with its default integrator, and the additional integrators named.
 pub fn all(case: &Case, enough: f64, patience: f64, further: &[&str]) -> Vec<Line> {
     let mut lines = Vec::new();
     for info in FORMULATIONS {

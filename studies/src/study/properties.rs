@@ -1,11 +1,11 @@
-//! The laws of random mechanisms, for more of them than the tests take: `tests/property` with another count, and with seeds of the week,
-//! so that mechanisms are tried which nobody has seen before.
+//! The properties of random mechanisms, for more of them than in the tests: `tests/property` with a larger count and seeds that depend on
+//! the week, so that new mechanisms are tested.
 
 use crate::root;
 use std::process::Command;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Mechanisms of a study, and the room that each week has for its seeds.
+/// Number of mechanisms of a study, and seconds in a week.
 const COUNT: u64 = 1_000;
 const WEEK: u64 = 7 * 24 * 3600;
 
@@ -15,7 +15,7 @@ fn seed_of_the_week() -> u64 {
     1 + 10 * COUNT * (seconds / WEEK)
 }
 
-/// Runs the laws on `--count` mechanisms from `--seed` on, in release mode.
+/// Tests the properties on `--count` mechanisms from `--seed` on, in release mode.
 pub fn run(arguments: &[String]) -> Result<(), String> {
     let (mut count, mut seed) = (COUNT, seed_of_the_week());
     let mut rest = arguments.iter();

@@ -1,5 +1,5 @@
-//! Figures and tables of \[Pryce20\] from our program: Mechanism0 against an independent solution, sizes of Table 4, times of the RSCR
-//! linkage, the robot and Andrews' mechanism.
+//! Figures and tables of \[Pryce20\] from our program: Mechanism0 compared with an independent solution, sizes of Table 4, times of the
+//! RSCR linkage, the robot and Andrews' mechanism.
 
 use super::report::{KEEP_TIMES, Report, Series, digits};
 use crate::double_double::{Dd, Number};
@@ -119,7 +119,7 @@ fn mechanism0(page: &mut Report) -> Result<(), String> {
         page.heading(&format!("Mechanism0 {word}"));
         let times: Vec<f64> = (0..=100).map(|k| 0.1 * f64::from(k)).collect();
         let exact = reference(&times, torque, PARTS);
-        // The reference against itself, with steps twice as long.
+        // The error of the reference, estimated with steps twice as long.
         let coarse = reference(&times, torque, PARTS / 2);
         let norm = |a: &[f64; 8], b: &[f64; 8]| a.iter().zip(b).map(|(a, b)| (a - b) * (a - b)).sum::<f64>().sqrt();
         let apart = |(a, b): (&[Dd; 8], &[Dd; 8])| (0..8).map(|i| (a[i] - b[i]).value().powi(2)).sum::<f64>().sqrt();
@@ -164,7 +164,7 @@ fn mechanism0(page: &mut Report) -> Result<(), String> {
     Ok(())
 }
 
-/// A, B and their velocities from a row of a trajectory; the ends of the spring are bodies of their own.
+/// A, B and their velocities from a row of a trajectory; the ends of the spring are separate bodies.
 fn state(t: &Trajectory, k: usize) -> [f64; 8] {
     let names = ["A.x", "A.y", "B.x", "B.y", "AB-end1.v.x", "AB-end1.v.y", "AB-end2.v.x", "AB-end2.v.y"];
     names.map(|name| t.find(name).map_or(f64::NAN, |c| t.row(k)[c]))
@@ -173,7 +173,7 @@ fn state(t: &Trajectory, k: usize) -> [f64; 8] {
 /// Accelerations of (theta, r, phi): angle of the rod and polar coordinates of the spring, both from the downward vertical.
 fn accelerations<N: Number>(q: &[N; 6], torque: f64) -> [N; 3] {
     let of = N::from;
-    // Data are the doubles that a file is read into; their quotients are exact to the numbers in use.
+    // Data are the doubles read from a file; their quotients are accurate to the precision of `N`.
     let ratio = |a: f64, b: f64| of(a) / of(b);
     let (l, rod, k, rest, mu, m, g) = (of(2.0), of(1.0), of(1000.0), of(1.0), of(0.5), of(0.1), of(9.81));
     let zero = of(0.0);
@@ -184,7 +184,7 @@ fn accelerations<N: Number>(q: &[N; 6], torque: f64) -> [N; 3] {
     // 2 T = a |A'|^2 + 2 b A'.B' + c |B'|^2
     let third = ratio(1.0, 3.0);
     let (a, b, c) = (rod * third + mu * third, mu * third * of(0.5), mu * third + m);
-    // Columns of A' and B' by the three rates, and what their accelerations have besides.
+    // Columns of A' and B' by the three rates, and the remaining terms of their accelerations.
     let ja = [[l * t1[0], l * t1[1]], [zero; 2], [zero; 2]];
     let jb = [ja[0], e2, [r * t2[0], r * t2[1]]];
     let a0 = [0, 1].map(|i| -l * theta_dot * theta_dot * e1[i]);
@@ -219,7 +219,7 @@ fn accelerations<N: Number>(q: &[N; 6], torque: f64) -> [N; 3] {
     x
 }
 
-/// Rates of (theta, r, phi) and of their rates.
+/// Rates of (theta, r, phi) and second derivatives.
 fn rates<N: Number>(y: &[N; 6], torque: f64) -> [N; 6] {
     let a = accelerations(y, torque);
     [y[3], y[4], y[5], a[0], a[1], a[2]]
@@ -240,12 +240,12 @@ fn points<N: Number>(y: &[N; 6]) -> [N; 8] {
     [a[0], a[1], b[0], b[1], a_dot[0], a_dot[1], b_dot[0], b_dot[1]]
 }
 
-/// Stages of the reference, whose order is twice as large.
+/// Number of stages of the reference; its order is twice as large.
 const STAGES: usize = 10;
-/// Steps of the reference between two outputs.
+/// Number of steps of the reference between two outputs.
 const PARTS: usize = 20;
 
-/// Solution at the given times in numbers of 106 bits, by a method of Gauss with `parts` equal steps between them.
+/// Solution at the given times in numbers of 106 bits, by a Gauss method with `parts` equal steps between them.
 fn reference(times: &[f64], torque: f64, parts: usize) -> Vec<[Dd; 8]> {
     let method = Gauss::<Dd, STAGES>::new();
     let rate = |y: &[Dd; 6]| rates(y, torque);
@@ -262,9 +262,9 @@ fn reference(times: &[f64], torque: f64, parts: usize) -> Vec<[Dd; 8]> {
     out
 }
 
-/// Solution at the given times by extrapolation of Gragg's midpoint rule, steps controlled by the tolerance.
+/// Solution at the given times by extrapolation of Gragg's midpoint rule, with step control by the tolerance.
 fn independent(times: &[f64], torque: f64, tol: f64) -> Vec<[f64; 8]> {
-    /// What a step is accurate to where rounding allows no more.
+    /// Smallest error of a step, limited by rounding.
     const FLOOR: f64 = 4e-15;
     const COLUMNS: usize = 12;
     let rate = |y: &[f64; 6]| rates(y, torque);
@@ -275,7 +275,7 @@ fn independent(times: &[f64], torque: f64, tol: f64) -> Vec<[f64; 8]> {
     for &end in &times[1..] {
         while t < end {
             let next = if h >= end - t { end } else { t + h };
-            // What the times are apart, not what was asked for.
+            // The difference of the rounded times is the actual step size.
             let step = next - t;
             let mut table: Vec<[f64; 6]> = Vec::new();
             let mut done = false;
@@ -286,7 +286,7 @@ fn independent(times: &[f64], torque: f64, tol: f64) -> Vec<[f64; 8]> {
                 for _ in 1..n {
                     (a, b) = (b, add(&a, 2.0 * part, &rate(&b)));
                 }
-                // The midpoint rule with Gragg's last step.
+                // The midpoint rule with Gragg's smoothing step.
                 let half = add(&a, part, &rate(&b));
                 let smooth: [f64; 6] = std::array::from_fn(|i| 0.5 * (b[i] + half[i]));
                 let mut row = vec![smooth];
@@ -310,7 +310,7 @@ fn independent(times: &[f64], torque: f64, tol: f64) -> Vec<[f64; 8]> {
                     y = *best;
                 }
                 t = next;
-                // A step that an output has cut short says nothing about the next.
+                // A step shortened by an output has no effect on the size of the next.
                 h = (1.3 * step).max(h).min(0.05);
             } else {
                 h = 0.5 * step;
@@ -321,7 +321,7 @@ fn independent(times: &[f64], torque: f64, tol: f64) -> Vec<[f64; 8]> {
     out
 }
 
-/// Bounds on what the steps leave out.
+/// Bounds of the truncation errors of the steps.
 fn remainders(page: &mut Report) -> Result<(), String> {
     page.heading("What the steps leave out, bounded");
     let rows = super::remainder::rows()?;

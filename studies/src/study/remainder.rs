@@ -1,10 +1,10 @@
-//! What Taylor steps leave out, bounded by intervals, beside the tolerance they were chosen with: a pendulum, a four-bar and Andrews' mechanism.
+//! Truncation errors of Taylor steps, bounded by intervals and compared with the tolerance: a pendulum, a four-bar and Andrews' mechanism.
 
 use crate::enclosure::{Planar, Point, Spring, left_out};
 use fourbar_dae::{Integrator, Options, Problem, Scalar};
 use std::sync::Arc;
 
-/// A mechanism with its start: what is held and what is guessed of its coordinates, and rates.
+/// A mechanism with its start: prescribed and guessed coordinates, and rates.
 struct Case {
     name: &'static str,
     system: Planar,
@@ -93,7 +93,7 @@ fn problem(s: &Planar) -> Result<Problem, String> {
     .map_err(|e| e.to_string())
 }
 
-/// What one run shows: steps, order, the longest parts, and largest bound against the allowed error.
+/// Results of one run: steps, order, largest number of parts, and largest bound relative to the permitted error.
 struct Bounded {
     steps: usize,
     shown: usize,
@@ -118,7 +118,7 @@ fn bounded(case: &Case, tol: f64) -> Result<Bounded, String> {
     let n = case.system.names.len();
     let mut found = Bounded { steps: 0, shown: 0, order: run.order(), parts: 0, largest: 0.0, typical: 0.0 };
     let mut bounds = Vec::new();
-    // Sizes that errors are relative to: the largest values so far.
+    // Reference sizes of the errors: the largest values so far.
     let mut sizes = vec![0.0_f64; n];
     while run.t() < case.t_end {
         let before = run.state();
@@ -127,7 +127,7 @@ fn bounded(case: &Case, tol: f64) -> Result<Bounded, String> {
         sizes.iter_mut().zip(&q).for_each(|(s, q)| *s = s.max(q.abs()));
         run.step(case.t_end).map_err(words)?;
         found.steps += 1;
-        // The series of a coordinate has two terms more than there are stages.
+        // The order of the coordinate series exceeds that of the method by two.
         if let Some((bound, parts)) = left_out(&case.system, &q, &v, run.last_step(), run.order() + 2, 4000) {
             let allowed = tol * sizes.iter().copied().fold(0.0, f64::max);
             found.shown += 1;
@@ -141,7 +141,7 @@ fn bounded(case: &Case, tol: f64) -> Result<Bounded, String> {
     Ok(found)
 }
 
-/// Rows of the table: mechanism, tolerance, order, steps, steps with a bound, most parts, bounds over what is allowed.
+/// Rows of the table: mechanism, tolerance, order, steps, steps with a bound, largest number of parts, bounds over permitted error.
 pub fn rows() -> Result<Vec<Vec<String>>, String> {
     let mut rows = Vec::new();
     for case in [pendulum(), four_bar(), andrews()] {

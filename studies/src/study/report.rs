@@ -1,13 +1,13 @@
-//! The shape of a study's result: one page of text and tables in `docs/studies/NAME/README.md`, figures beside it.
+//! The result of a study: one page of text and tables in `docs/studies/NAME/README.md`, with figures beside it.
 
 use crate::root;
 use fourbar_io::plot::{Curve, Scale, svg_scaled};
 use std::path::PathBuf;
 
-/// A page that grows.
+/// A page under construction.
 pub struct Report {
     page: PathBuf,
-    /// Folder of the figures, and how the page names it.
+    /// Folder of the figures, and its prefix in links of the page.
     folder: PathBuf,
     prefix: String,
     text: String,
@@ -21,7 +21,7 @@ pub struct Series {
     pub points: Vec<(f64, f64)>,
 }
 
-/// The word on the command line that leaves what was timed as it stands: for machines that are busy with other things.
+/// The command line option that keeps the stored timing results: for machines with other load.
 pub const KEEP_TIMES: &str = "--keep-times";
 
 /// A section of a page, with its heading.
@@ -34,13 +34,13 @@ pub fn section(page: &std::path::Path, heading: &str) -> Option<String> {
 }
 
 impl Report {
-    /// A page with a title and the command that makes it.
+    /// A page with a title and the command that generates it.
     pub fn new(name: &str, title: &str) -> Result<Self, String> {
         let folder = root().join("docs/studies").join(name);
         Self::at(folder.join("README.md"), folder, String::new(), name, title)
     }
 
-    /// The command that makes the page, where it is not that of its name.
+    /// Sets the command that generates the page if it differs from the default.
     pub fn made_by(mut self, command: &str) -> Self {
         let (first, rest) = self.text.split_once("Made by `").unwrap_or(("", ""));
         let after = rest.split_once('`').map_or("", |r| r.1);
@@ -54,7 +54,7 @@ impl Report {
         Self::at(folder.join(format!("{name}.md")), folder, String::new(), name, title)
     }
 
-    /// A page of its own in `docs/`, its figures in the folder of the study.
+    /// A page directly in `docs/`, with its figures in the folder of the study.
     pub fn page(name: &str, title: &str) -> Result<Self, String> {
         let docs = root().join("docs");
         Self::at(docs.join(format!("{name}.md")), docs.join("studies").join(name), format!("studies/{name}/"), name, title)
@@ -65,7 +65,7 @@ impl Report {
         Ok(Self { page, folder, prefix, text: format!("# {title}\n\nMade by `cargo xtask study {name}`.\n") })
     }
 
-    /// A section as it stands in the page that was written before; whether there is one.
+    /// Keeps a section of the stored page; returns whether there is one.
     pub fn keep(&mut self, heading: &str) -> bool {
         let kept = section(&self.page, heading);
         self.text += kept.as_deref().unwrap_or_default();
@@ -83,7 +83,7 @@ impl Report {
         self.text += &format!("\n{}\n", text.trim());
     }
 
-    /// A table; it is printed too.
+    /// A table, which is also printed.
     pub fn table<H: AsRef<str>>(&mut self, header: &[H], rows: &[Vec<String>]) {
         let line = |cells: Vec<&str>| format!("| {} |\n", cells.join(" | "));
         let mut table = line(header.iter().map(AsRef::as_ref).collect());
@@ -113,7 +113,7 @@ impl Report {
     }
 }
 
-/// A number as it stands in tables: three digits, small and large ones with an exponent.
+/// A number for tables: three digits, small and large ones with an exponent.
 pub fn digits(x: f64) -> String {
     let size = x.abs();
     if x == 0.0 {

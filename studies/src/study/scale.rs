@@ -1,5 +1,5 @@
-//! How the time of whole runs grows with the number of bodies: a file is read, the mechanism assembled, a formulation chosen, 0.1 s
-//! computed at ten outputs, energies written.
+//! Growth of the time of whole runs with the number of bodies: reading the file, assembly, choice of a formulation, computing 0.1 s with
+//! ten outputs, writing energies.
 
 use super::report::{Report, digits};
 use fourbar::analysis::assembly::assemble;
@@ -13,7 +13,7 @@ use fourbar_io::results::CsvWriter;
 use fourbar_io::{ReadOptions, read_model, write_model};
 use std::path::{Path, PathBuf};
 
-/// A shape: its name, the mechanism of about so many bodies, and the largest slope that is allowed.
+/// A family: its name, the mechanism with about the given number of bodies, and the largest permitted slope.
 type Shape = (&'static str, fn(usize) -> ModelSpec, f64);
 
 const SHAPES: &[Shape] = &[
@@ -25,13 +25,13 @@ const SHAPES: &[Shape] = &[
     ("heavy ring", ring_spec, 1.6),
 ];
 const SIZES: [usize; 4] = [100, 1000, 10_000, 100_000];
-/// Shapes whose work grows faster than their size by nature are measured up to this many bodies.
+/// Families whose work inherently grows faster than their size are measured up to this number of bodies.
 const SMALLER: usize = 10_000;
-/// At 10,000 bodies a whole run may take so many times what the formulation alone takes.
+/// Largest ratio of the time of a whole run to that of the formulation alone, at 10,000 bodies.
 const OVERHEAD: f64 = 3.0;
 
-/// A ring that weighs as much as one of a hundred links, whatever its number of links: tension grows with weight, and waves under
-/// tension ask for shorter steps, which is a matter of the motion and not of its size.
+/// A ring whose weight equals that of one of a hundred links, whatever its number of links: tension grows with weight, and waves under
+/// tension require shorter steps, which depends on the motion and not on the size.
 fn ring(n: usize) -> ModelSpec {
     ModelSpec { gravity: Some([0.0, -9.81 * 100.0 / n as f64, 0.0]), ..ring_spec(n) }
 }
@@ -73,7 +73,7 @@ fn settings(model: &fourbar::Model) -> Study {
     Study { t_end: 0.1, output_step: 0.01, ..Study::of(model) }
 }
 
-/// Reads, assembles, chooses, runs and writes; gives what was chosen.
+/// Reads, assembles, chooses, runs and writes; returns the chosen formulation.
 fn whole(text: &str, path: &Path) -> Result<&'static str, String> {
     let loaded = read_model(text, &ReadOptions { large: true, ..ReadOptions::default() }).map_err(|_| "the file does not read")?;
     let model = loaded.spec.build().map_err(|d| d[0].to_string())?;
@@ -141,7 +141,7 @@ fn written(folder: &Path) -> Result<f64, String> {
     Ok(bytes as f64 / 1e6 / time)
 }
 
-/// All shapes, with the report; `--most N` leaves out larger mechanisms, `--shape NAME` other shapes, both without a report.
+/// All families, with a report; `--most N` omits larger mechanisms, `--shape NAME` other families, both without a report.
 pub fn run(arguments: &[String]) -> Result<(), String> {
     let (mut most, mut only) = (SIZES[SIZES.len() - 1], None);
     for pair in arguments.chunks(2) {

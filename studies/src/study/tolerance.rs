@@ -1,5 +1,5 @@
-//! Whether a tolerance is one: errors of whole runs against what was asked for, of every formulation with every integrator that keeps a
-//! tolerance, over the shipped models.
+//! Whether tolerances are met: errors of whole runs relative to the tolerance, for every formulation with every adaptive integrator, over
+//! the shipped models.
 
 use super::report::{Report, digits};
 use fourbar_testing::common::{model, shipped, stiff};
@@ -9,14 +9,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 const TOLERANCES: [f64; 8] = [1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 1e-10, 1e-11];
-/// Errors may be this many times tolerance and growth.
+/// Errors may be this many times the product of tolerance and growth.
 const ALLOWED: f64 = 100.0;
-/// What the truth is known to, at best.
+/// Smallest uncertainty of the reference.
 const ROUNDING: f64 = 1e-12;
-/// Time for the truth.
+/// Time limit for the reference.
 const PATIENCE_OF_TRUTH: Duration = Duration::from_secs(25);
 
-/// What became of a run.
+/// Outcome of a run.
 enum Outcome {
     Measured(Measured),
     Slow,
@@ -27,11 +27,11 @@ enum Outcome {
 struct Row {
     name: String,
     case: Result<(f64, f64, &'static str), String>,
-    /// By method, then by tolerance.
+    /// Runs by method, then by tolerance.
     runs: Vec<Vec<(f64, Outcome)>>,
 }
 
-/// Runs it.
+/// Runs the study.
 pub fn run(arguments: &[String]) -> Result<(), String> {
     let (mut names, mut patience) = (Vec::new(), 2.0);
     let mut given = arguments.iter();
@@ -83,7 +83,7 @@ fn measure(name: &str, patience: Duration) -> Row {
                 };
                 let slow = matches!(outcome, Outcome::Slow);
                 of_method.push((tol, outcome));
-                // Tighter ones would take longer still.
+                // Tighter tolerances would take even longer.
                 if slow {
                     break;
                 }
@@ -94,7 +94,7 @@ fn measure(name: &str, patience: Duration) -> Row {
     Row { name: name.into(), case: Ok((case.growth, case.doubt.max(ROUNDING), case.by)), runs }
 }
 
-/// The ratio of a run, or nothing where its error is as small as the truth is known.
+/// The ratio of a run, or `None` if its error is as small as the uncertainty of the reference.
 fn ratio(m: &Measured, doubt: f64) -> Option<f64> {
     (m.error > 10.0 * doubt).then_some(m.ratio)
 }
@@ -159,7 +159,7 @@ fn write(rows: &[Row], patience: Duration) -> Result<(), String> {
                             .push([&row.name, info.name, integrator, &format!("{tol:.0e}"), &digits(*growth), "-", why].map(String::from));
                     }
                     Some(Outcome::Slow) => slow += 1,
-                    // After one that was too slow.
+                    // A run after one that was too slow.
                     None if runs.is_empty() => {}
                     None => slow += 1,
                 }

@@ -1,4 +1,4 @@
-//! `verify` over more random mechanisms of every family than the tests take: `tests/verify.rs` with another count.
+//! `verify` for more random mechanisms of every family than in the tests: `tests/verify.rs` with a larger count.
 
 use crate::root;
 use std::process::Command;

@@ -1,4 +1,4 @@
-//! Assembly modes as files: a page that shows them over each other, or their poses.
+//! Assembly modes as files: a page that shows them superimposed, or their poses.
 
 use crate::input::Input;
 use crate::poses::moving_table;
@@ -18,17 +18,17 @@ use fourbar_io::results::Table;
 use serde_json::{Value, json};
 use std::path::Path;
 
-/// Modes on one page: more of them over each other show nothing.
+/// Largest number of modes on one page: more superimposed modes cannot be distinguished.
 const SHOWN: usize = 6;
-/// Rows of a mode that moves on the page, and the time it takes, s.
+/// Number of rows of a moving mode on the page, and the duration, s.
 const ROWS: usize = 161;
 const SECONDS: f64 = 4.0;
 
-/// What was written.
+/// A written file.
 pub struct Written {
-    /// The file.
+    /// Path of the file.
     pub path: String,
-    /// A line for the reader.
+    /// A line for the user.
     pub text: String,
     /// Warnings.
     pub warnings: Vec<Diagnostic>,
@@ -75,7 +75,7 @@ fn page(input: &Input, f: &Findings, path: &Path, force: bool, screen: &Screen) 
     Ok(Written { path: w.path, text, warnings: w.warnings })
 }
 
-/// The poses of a mode: its motion where one coordinate moves it, otherwise the pose alone.
+/// The poses of a mode: its motion if it has one degree of freedom, otherwise the pose alone.
 fn table(input: &Input, f: &Findings, m: &Mode) -> Table {
     let model = &input.model;
     let e = &f.explanation;
@@ -84,7 +84,7 @@ fn table(input: &Input, f: &Findings, m: &Mode) -> Table {
         _ => None,
     };
     let Some(s) = &swept else { return moving_table(model, std::iter::once((0.0, m.configuration.q.as_slice()))) };
-    // From the mode on, forwards; a motion that does not close goes there and back.
+    // Forwards from the mode; a motion that is not closed goes there and back.
     let start = s.points.iter().position(|p: &Point| p.s == 0.0).unwrap_or(0);
     let (ahead, behind) = (&s.points[start..], &s.points[..start]);
     let mut path: Vec<&Point> = ahead.iter().collect();
@@ -95,14 +95,14 @@ fn table(input: &Input, f: &Findings, m: &Mode) -> Table {
     moving_table(model, rows.map(|(k, q)| (SECONDS * k as f64 / (ROWS - 1) as f64, q)))
 }
 
-/// Poses at even steps along a curve, whose points are closer together where it bends; between two points they are interpolated.
+/// Poses at equal arc lengths along a curve, whose points are closer where it bends; poses between points are interpolated.
 fn evenly(path: &[&Point], rows: usize) -> Vec<Vec<Pose>> {
     let ways = path.windows(2).map(|w| (w[1].s - w[0].s).abs());
     let ends: Vec<f64> = ways.scan(0.0, |way, step| Some(std::mem::replace(way, *way + step) + step)).collect();
     let whole = ends.last().copied().unwrap_or(0.0);
     let row = |k: usize| {
         let way = whole * k as f64 / (rows - 1) as f64;
-        // The first piece that ends there or later.
+        // The first segment that ends there or later.
         let n = ends.partition_point(|end| *end < way).min(ends.len().saturating_sub(1));
         let [Some(from), Some(to)] = [path.get(n), path.get(n + 1)] else { return path[0].q.clone() };
         let step = (to.s - from.s).abs();
@@ -118,7 +118,7 @@ mod tests {
 
     #[test]
     fn points_that_are_not_even_are_passed_evenly() {
-        // A body that moves along x by the length of the curve, there and back.
+        // A body that moves along x by the arc length, there and back.
         let pose = |x: f64| Pose { r: [x, 0.0, 0.0].into(), ..Pose::identity() };
         let point = |s: f64| Point { q: vec![pose(s)], turns: Vec::new(), tangent: Vec::new(), sigma: 1.0, s };
         let points = [0.0, 0.5, 2.0, 2.5].map(point);

@@ -1,4 +1,4 @@
-//! The verbs of designers that run many cases: `sweep`, `tolerance`, `optimize`.
+//! Design studies with many cases: `sweep`, `tolerance`, `optimize`.
 
 pub(crate) mod optimize;
 pub(crate) mod progress;
@@ -23,32 +23,32 @@ use fourbar_io::studies::measure;
 use std::collections::BTreeSet;
 use std::sync::atomic::AtomicBool;
 
-/// A mechanism that is run for many values of its parameters, and what is measured of each run.
+/// A mechanism that is run for many values of its parameters, with the measures of each run.
 #[derive(Debug)]
 pub struct Subject {
-    /// The file as it is.
+    /// The file with its own parameters.
     pub(crate) input: Input,
-    /// As above, with other parameters.
+    /// The file for building with other parameters.
     pub file: Variations,
     /// Settings of every run, without inputs.
     args: StudyArgs,
     inputs: Vec<(String, Course)>,
-    /// Measures by name.
+    /// Name and text of each measure.
     pub measures: Vec<(String, String)>,
-    /// SI units of the measures, empty if they are not known.
+    /// SI units of the measures, empty if unknown.
     pub units: Vec<String>,
-    /// Places of the columns that are kept of a run.
+    /// Indices of the columns that are kept of a run.
     pub kept: Vec<usize>,
     /// Columns that are kept.
     pub columns: Vec<Column>,
     /// Whether cases run together in batches.
     pub(crate) together: bool,
-    /// Set from outside to end what runs.
+    /// Flag that ends running cases.
     stop: &'static AtomicBool,
 }
 
 impl Subject {
-    /// Reads a file, its measures and the settings of its runs; columns that fit `patterns` are kept in addition to those that are measured.
+    /// Reads a file, its measures and the settings of its runs; columns matching `patterns` are kept in addition to those used by measures.
     pub(crate) fn new(
         screen: &Screen,
         file: &str,
@@ -61,7 +61,7 @@ impl Subject {
         let input = load_with(file, set, large)?;
         let varied = Variations::new(&input.loaded, input.path.as_deref(), set, large).map_err(|e| input.stop(e.cause()))?;
         let study = settings::study(&input.model, args).map_err(|d| input.stop(&d))?;
-        // A method that does not exist is the same for every case.
+        // An unknown method would fail for every case.
         if let Err(d) = study.method(&input.model)
             && d.code.0.starts_with('U')
         {
@@ -69,7 +69,7 @@ impl Subject {
         }
         let inputs = study.inputs;
         if !screen.is_silent() {
-            // Cases share the cores among them. Another program than the command may have use for more threads later.
+            // The cases share the cores. A calling program, unlike the command, may need more threads later.
             dca::use_threads(1);
         }
         let measures = measures(&input);
@@ -91,31 +91,31 @@ impl Subject {
         Ok(Self { input, file: varied, args, inputs, measures, units, kept, columns, together: false, stop: screen.stop })
     }
 
-    /// The settings of a run of one of the mechanisms.
+    /// The settings of a run of a mechanism built from the file.
     pub fn settings(&self, model: &Model) -> Result<Study, Diagnostic> {
         let mut study = settings::study(model, &self.args)?;
         study.inputs.clone_from(&self.inputs);
         Ok(study)
     }
 
-    /// The measures of a run of a mechanism, or why one of them has no value.
+    /// The measures of a run, or the reason why a measure has no value.
     pub fn take(&self, model: &Model, parameters: &Parameters, run: &Trajectory) -> Vec<Result<f64, Diagnostic>> {
         let value = |text: &str| Ok(measure(text, &run.columns, &model.curves, parameters)?.of(run)?.value);
         self.measures.iter().map(|(_, text)| value(text)).collect()
     }
 
-    /// Calls a function with what is done for each case, the varied parameters given by name.
+    /// Calls a function with the sweep over the varied parameters given by name.
     pub fn with_sweep<T>(&self, names: &[&str], f: impl FnOnce(&Sweep<'_>) -> T) -> T {
         self.with_build(&|values: &[f64]| self.build(names, values), f)
     }
 
-    /// The mechanism with some values of parameters.
+    /// The mechanism with some parameter values.
     pub fn build(&self, names: &[&str], values: &[f64]) -> Result<(Model, Parameters), Error> {
         let given: Vec<(&str, f64)> = names.iter().copied().zip(values.iter().copied()).collect();
         self.file.build(&given)
     }
 
-    /// Calls a function with what is done for each case, whose mechanism comes from `build`.
+    /// Calls a function with a sweep whose mechanisms are built by `build`.
     pub fn with_build<T>(&self, build: &Build<'_>, f: impl FnOnce(&Sweep<'_>) -> T) -> T {
         let wanted = WantedColumns::of(&self.columns);
         let take = |model: &Model, p: &Parameters, run: &Trajectory| self.take(model, p, run);
@@ -132,23 +132,23 @@ impl Subject {
         })
     }
 
-    /// What the mechanism is called.
+    /// Title of the mechanism, or the name of its file.
     pub fn title(&self) -> &str {
         if self.input.model.title.is_empty() { &self.input.name } else { &self.input.model.title }
     }
 }
 
-/// A condition such as `min(P.y) > 40 mm`, as a measure that is not negative where it holds: the larger side less the smaller one.
+/// A condition such as `min(P.y) > 40 mm` as a measure that is nonnegative if it holds: the larger side minus the smaller one.
 pub fn margin(text: &str) -> Result<String, Diagnostic> {
     sides(text).map(|(larger, smaller)| format!("({larger}) - ({smaller})"))
 }
 
-/// The measure that states how large the sides of a condition are: a margin of zero is only known to a share of it.
+/// The measure of the magnitude of the sides of a condition: the accuracy of a margin is relative to it.
 pub(crate) fn compared(text: &str) -> Result<String, Diagnostic> {
     sides(text).map(|(larger, smaller)| format!("max(abs({larger}), abs({smaller}))"))
 }
 
-/// The side of a condition that is to be larger, and the other one.
+/// The side of a condition that must be larger, and the other side.
 fn sides(text: &str) -> Result<(&str, &str), Diagnostic> {
     let refused = |why: &str| {
         Diagnostic::new("U438", format!("the condition `{text}` {why}"))
@@ -177,7 +177,7 @@ fn sides(text: &str) -> Result<(&str, &str), Diagnostic> {
     Ok(if sign == '>' { (left, right) } else { (right, left) })
 }
 
-/// Refuses a parameter or joint that is given twice: the first would be without effect.
+/// Rejects a parameter or joint that is given twice: the first value would have no effect.
 pub(crate) fn once<'a>(code: &'static str, names: impl Iterator<Item = &'a str>, what: &str) -> Result<(), Diagnostic> {
     let mut seen = BTreeSet::new();
     for name in names {
@@ -188,7 +188,7 @@ pub(crate) fn once<'a>(code: &'static str, names: impl Iterator<Item = &'a str>,
     Ok(())
 }
 
-/// Refuses names of measures that cannot head a column.
+/// Rejects names of measures that are not valid column names.
 fn named(name: &str, others: &[(String, String)]) -> Result<(), Diagnostic> {
     let word = name.chars().next().is_some_and(|c| c.is_alphabetic() || c == '_') && name.chars().all(|c| c.is_alphanumeric() || c == '_');
     let taken = ["case", "status", "code", "time", "names", "message"].contains(&name) || others.iter().any(|o| o.0 == name);

@@ -1,4 +1,4 @@
-//! `fourbar optimize`: values of parameters that make a measure small or large, or several measures zero.
+//! `fourbar optimize`: parameter values that minimise or maximise a measure, or bring several measures to zero.
 
 pub(super) mod slopes;
 
@@ -22,16 +22,16 @@ use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 
-/// Goals that depend on an extreme over time have kinks.
+/// Functions that may give a goal kinks, such as extremes over time.
 const KINKED: [&str; 6] = ["min(", "max(", "range(", "abs(", "first(", "if("];
 
-/// What is searched for: measures to fit or the one to make small, with its sign, and conditions.
+/// The optimisation problem: measures to fit or the one to minimise, with its sign, and conditions.
 struct Sought {
     spec: OptimizeSpec,
-    /// Measures by name: goals, then margins of the conditions, then the sizes of what these compare.
+    /// Name and text of measures: goals, then margins of the conditions, then the magnitudes of their sides.
     measures: Vec<(String, String)>,
     goals: usize,
-    /// Goals and margins.
+    /// Number of goals and margins.
     searched: usize,
     sign: f64,
 }
@@ -126,7 +126,7 @@ pub fn optimize(args: &OptimizeArgs, screen: &Screen) -> Result<Reply, Stop> {
                 .help("narrow the bounds around the values of the file, which can be assembled"),
         ));
     };
-    // Once more without the search: what conditions compare, and what the file gives where its values lie outside the bounds.
+    // Two more runs: the magnitudes of the sides of conditions, and the goals of the file if its values are outside the bounds.
     let (sizes, before) = subject.with_sweep(&names, |cases| {
         let best = cases.run(&solution.best.x).map(|(outcome, _)| outcome).filter(|o| o.status == Status::Ok);
         let own = if start == own_values { solution.from.clone() } else { cases.run(&own_values).and_then(|(o, _)| goals(&o, &sought)) };
@@ -175,7 +175,7 @@ pub fn optimize(args: &OptimizeArgs, screen: &Screen) -> Result<Reply, Stop> {
     Ok(reply)
 }
 
-/// What the command line and the file ask for, checked.
+/// The problem given on the command line and in the file, checked.
 fn sought(args: &OptimizeArgs, own: OptimizeSpec) -> Result<Sought, Diagnostic> {
     let from_line = args.minimize.is_some() || args.maximize.is_some() || !args.fit.is_empty();
     let mut spec = if from_line {
@@ -216,7 +216,7 @@ fn sought(args: &OptimizeArgs, own: OptimizeSpec) -> Result<Sought, Diagnostic> 
     Ok(Sought { spec, measures, goals, searched, sign })
 }
 
-/// Lower bounds, upper bounds and values of the file.
+/// Lower bounds, upper bounds and values in the file.
 fn bounds(subject: &Subject, axes: &[Axis]) -> Result<[Vec<f64>; 3], Diagnostic> {
     let (mut lower, mut upper, mut own) = (Vec::new(), Vec::new(), Vec::new());
     for a in axes {
@@ -238,7 +238,7 @@ fn bounds(subject: &Subject, axes: &[Axis]) -> Result<[Vec<f64>; 3], Diagnostic>
     Ok([lower, upper, own])
 }
 
-/// The method, and why.
+/// The method, and the reason for it.
 fn method(args: &OptimizeArgs, sought: &Sought) -> Result<(Method, String), Diagnostic> {
     let fitted = !sought.spec.fit.is_empty();
     Ok(match args.method {
@@ -273,7 +273,7 @@ fn goals(outcome: &Outcome, sought: &Sought) -> Option<Goals> {
     })
 }
 
-/// What is said.
+/// The contents of the answer.
 struct Told<'a> {
     subject: &'a Subject,
     set: &'a [(String, String)],
@@ -282,31 +282,31 @@ struct Told<'a> {
     solution: &'a Solution,
     method: Method,
     why: &'a str,
-    /// Where slopes come from.
+    /// Source of the slopes.
     slopes: Option<String>,
-    /// Sizes of what the conditions compare, at the best values.
+    /// Magnitudes of the sides of the conditions, at the best values.
     sizes: Vec<f64>,
-    /// What the file gives, where that can be computed.
+    /// Goals with the values in the file, if they can be computed.
     before: Option<Goals>,
-    /// Parameters whose value in the file lies outside the bounds.
+    /// Parameters whose value in the file is outside the bounds.
     outside: Vec<&'a str>,
 }
 
-/// Share of what a condition compares up to which it counts as met.
+/// Violation of a condition, relative to the magnitude of its sides, up to which it counts as met.
 const MET: f64 = 1e-6;
 
 impl Told<'_> {
-    /// A value as it is written in a file.
+    /// A value in the notation of a file.
     fn written(a: &Axis, x: f64) -> String {
         let shown = format!("{:.12e}", x / a.factor).parse::<f64>().unwrap_or(x / a.factor);
         if a.unit.is_empty() { format!("{shown:?}") } else { format!("{shown:?} {}", a.unit) }
     }
 
-    /// The mechanism file with the best values; everything else stays.
+    /// The mechanism file with the best values; everything else is unchanged.
     fn file(&self) -> Result<String, Diagnostic> {
         let values: Vec<(String, String)> =
             self.axes.iter().zip(&self.solution.best.x).map(|(a, x)| (a.name.clone(), Self::written(a, *x))).collect();
-        // What was set for all cases belongs to the result too, unless it was varied.
+        // Values set for all cases are part of the result too, unless they were varied.
         let set = self.set.iter().filter(|(n, _)| self.axes.iter().all(|a| a.name != *n)).cloned().collect();
         with_parameters(&self.subject.input.loaded, &[values, set].concat())
     }
@@ -456,7 +456,7 @@ impl Told<'_> {
         )
     }
 
-    /// Whether a condition is violated by more than is known of what it compares.
+    /// Whether a condition is violated by more than the accuracy of its sides.
     fn broken(&self) -> bool {
         let size = |k: usize| self.sizes.get(k).copied().unwrap_or(0.0);
         self.solution.goals.margins.iter().enumerate().any(|(k, m)| *m < -MET * size(k))

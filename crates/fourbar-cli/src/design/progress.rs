@@ -1,32 +1,32 @@
-//! How far many cases are, for a person who waits.
+//! Progress bar for many cases.
 
 use crate::screen::Screen;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
-/// Work shorter than this shows no bar.
+/// Shorter work shows no bar.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// A bar that appears where the work takes its time.
+/// A bar that appears if the work takes long.
 #[derive(Debug)]
 pub struct Progress {
     bar: Option<ProgressBar>,
     wanted: bool,
     started: Instant,
-    /// Cases in all, and done before.
+    /// Number of cases in total, and finished so far.
     total: u64,
     done: u64,
 }
 
 impl Progress {
-    /// For the given number of cases.
+    /// A bar for the given number of cases.
     pub fn new(screen: &Screen, total: usize) -> Self {
         let wanted = !screen.json && !screen.quiet && std::io::stderr().is_terminal();
         Self { bar: None, wanted, started: Instant::now(), total: total as u64, done: 0 }
     }
 
-    /// One more is done; `what` is shown next to the bar.
+    /// Counts a finished case; `what` is shown next to the bar.
     pub fn step(&mut self, what: impl FnOnce() -> String) {
         self.done += 1;
         if !self.wanted || self.started.elapsed() < PATIENCE {
@@ -44,14 +44,14 @@ impl Progress {
         bar.set_message(what());
     }
 
-    /// Takes the bar away.
+    /// Removes the bar.
     pub fn finish(&mut self) {
         if let Some(bar) = self.bar.take() {
             bar.finish_and_clear();
         }
     }
 
-    /// Seconds since it began.
+    /// Seconds since the start.
     pub fn seconds(&self) -> f64 {
         self.started.elapsed().as_secs_f64()
     }

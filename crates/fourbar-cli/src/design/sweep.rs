@@ -17,29 +17,29 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, PoisonError};
 
-/// Where the settings of a plan say that its cases run in batches.
+/// Key of the plan's settings for runs in batches.
 const BATCH: &str = "batch";
-/// Rows that are printed.
+/// Number of rows that are printed.
 const SHOWN: usize = 12;
 
-/// A sweep that is ready to run: the mechanism, the plan, and what its columns are.
+/// A sweep that is ready to run: the mechanism, the plan, and the description of its columns.
 #[derive(Debug)]
 pub struct Cases {
     /// The mechanism and its measures.
     pub subject: Subject,
-    /// Everything that decides about the rows.
+    /// Everything that determines the rows.
     pub described: SweepPlan,
-    /// From case numbers to values.
+    /// Maps case numbers to values.
     pub plan: Plan,
-    /// What the columns are.
+    /// Description of the columns.
     pub schema: Value,
-    /// Why cases of batches were run alone: how many, and the first of them.
+    /// Cases of batches that were run alone: their number and the first of them, by reason.
     alone: Mutex<BTreeMap<String, (usize, usize)>>,
 }
 
 impl Cases {
     fn new(args: &SweepArgs, screen: &Screen) -> Result<Self, Stop> {
-        // The parser requires it.
+        // Ensured by the parser.
         let Some(file) = &args.file else { return Err(Diagnostic::new("U001", "there is no mechanism file").into()) };
         let (mut subject, described) = match &args.resume {
             Some(folder) => resumed(args, file, folder, screen)?,
@@ -51,15 +51,15 @@ impl Cases {
         Ok(Self { subject, described, plan, schema, alone: Mutex::default() })
     }
 
-    /// The sweep of a command line, whose first word is `sweep`, for a program that runs the cases itself; the flag ends what runs.
+    /// The sweep of a command line, whose first word is `sweep`, for a program that runs the cases itself; the flag ends running cases.
     pub fn of(words: &[String], stop: &'static AtomicBool) -> Result<Self, Refused> {
         let args = parsed(words).map_err(Refused::Usage)?;
         let Verb::Sweep(args) = &args.verb else { return Err(Refused::Usage("this is not a sweep".into())) };
         Self::new(args, &Screen::silent(stop)).map_err(|stop| Refused::Told(stop.0.list, stop.0.name))
     }
 
-    /// Runs cases on some threads (zero: one for every core), makes something of their trajectories there, and hands their rows over with it,
-    /// in the order in which they come, until `done` says stop.
+    /// Runs cases on some threads (zero: one per core) and calls `make` with the trajectory of each there; passes its row and the result to
+    /// `done` in the order of completion, until `done` returns false.
     pub fn run<T: Send>(
         &self,
         numbers: &[usize],
@@ -82,7 +82,7 @@ impl Cases {
         });
     }
 
-    /// The same in batches. A case has the same bits in any of them.
+    /// The same in batches. The result of a case is bit-identical in any batch.
     fn run_together<T: Send>(
         &self,
         cases: &Sweep<'_>,
@@ -111,7 +111,7 @@ impl Cases {
         execute(&places, threads, cases.stop, run, |_, rows| rows.into_iter().all(|(row, made)| done(row, made)));
     }
 
-    /// How many cases ran alone and not in a batch, and why most of them did, with the first case.
+    /// Number of cases that ran alone instead of in a batch, the most frequent reason, and the first case.
     pub fn alone(&self) -> Option<(usize, String, usize)> {
         let alone = self.alone.lock().unwrap_or_else(PoisonError::into_inner);
         let all = alone.values().map(|x| x.0).sum();
@@ -119,7 +119,7 @@ impl Cases {
         Some((all, why.clone(), *case))
     }
 
-    /// The rows of a case as a file of the form of its name, `.csv` or `.parquet`.
+    /// The rows of a case as a file, CSV or Parquet.
     pub fn trajectory(&self, case: usize, rows: &Trajectory, parquet: bool) -> Result<Vec<u8>, Diagnostic> {
         if parquet {
             let facts = json!({"file": self.described.file, "model": self.described.model, "plan": self.described.hash(), "case": case});
@@ -144,8 +144,8 @@ impl Cases {
         place.write(case, &self.trajectory(case, rows, place.parquet)?)
     }
 
-    /// Runs all cases of a shard that are missing in a folder, every row on disk before the next one; `step` is called for each. Gives how many
-    /// were computed.
+    /// Runs all cases of a shard that are missing in a folder, each row on disk before the next one; `step` is called for each. Returns the
+    /// number of computed cases.
     pub fn fill(&self, folder: &mut SweepFolder, threads: usize, mut step: impl FnMut(&CaseRow) -> bool) -> Result<usize, Diagnostic> {
         let missing = folder.missing(&self.plan);
         let (mut problem, mut computed) = (None, 0);
@@ -164,12 +164,12 @@ impl Cases {
     }
 }
 
-/// Why there is no sweep.
+/// Reason why a sweep cannot run.
 #[derive(Debug)]
 pub enum Refused {
-    /// The command line cannot be understood.
+    /// The command line is invalid.
     Usage(String),
-    /// Diagnostics, and what the file is called in them.
+    /// Diagnostics, and the name of the file in them.
     Told(Vec<Diagnostic>, String),
 }
 
@@ -180,7 +180,7 @@ pub(crate) fn sweep(args: &SweepArgs, screen: &Screen) -> Result<Reply, Stop> {
     }
     let cases = Cases::new(args, screen)?;
     let Cases { subject, described, plan, schema, .. } = &cases;
-    // A mechanism that was loaded with other values is a plan's own affair; on a command line both at once is a mistake.
+    // A plan may set parameters and vary them, but on a command line both for the same parameter is a mistake.
     if let Some((name, _)) = args.set.iter().find(|(name, _)| described.axes.iter().any(|a| a.name == *name)) {
         return Err(Diagnostic::new("U430", format!("`{name}` is varied and set: every case has a value of its own for it"))
             .name(name)
@@ -314,7 +314,7 @@ fn planned(args: &SweepArgs, file: &str, screen: &Screen) -> Result<(Subject, Sw
     let spread = match (args.lhs, args.sobol, own.spread) {
         (Some(n), ..) => Some(Spread::Lhs(n as usize)),
         (_, Some(n), _) => Some(Spread::Sobol(n as usize)),
-        // A grid on the command line is a grid, whatever the file says.
+        // Values on the command line form a grid, whatever the sampling in the file.
         (None, None, spread) => spread.filter(|_| args.vary.is_empty()),
     };
     let scheme = match spread {
@@ -356,7 +356,7 @@ fn resumed(args: &SweepArgs, file: &str, folder: &Path, screen: &Screen) -> Resu
     Ok((subject, plan))
 }
 
-/// Ranges with a number of values, which only a grid has.
+/// Ranges with a number of values, which is used by grids only.
 fn unused_counts(plan: &SweepPlan) -> Vec<&str> {
     let counted = |a: &&Axis| matches!(a.values, Values::Range { count, .. } if count > 0);
     if plan.scheme == Scheme::Grid { Vec::new() } else { plan.axes.iter().filter(counted).map(|a| a.name.as_str()).collect() }
@@ -388,15 +388,15 @@ fn merge(path: &Path, screen: &Screen) -> Result<Reply, Stop> {
     Ok(reply)
 }
 
-/// What is said of rows.
+/// Data for the text of an answer.
 struct Told<'a> {
     title: &'a str,
     plan: &'a SweepPlan,
     rows: &'a BTreeMap<usize, CaseRow>,
-    /// Cases that there should be.
+    /// Number of cases.
     cases: usize,
     units: &'a [String],
-    /// Whether these are the cases of a shard: that all of them fail says nothing of the others.
+    /// Whether these are the cases of a shard: if all of them fail, others may still succeed.
     part: bool,
 }
 
@@ -405,7 +405,7 @@ impl Told<'_> {
         self.rows.values().filter(|r| r.status == Status::Ok)
     }
 
-    /// Values of the parameters of a row in words.
+    /// Parameter values of a row as text.
     fn at(&self, row: &CaseRow) -> String {
         let value = |(a, x): (&Axis, &f64)| {
             let unit = if a.unit.is_empty() { String::new() } else { format!(" {}", a.unit) };
@@ -490,7 +490,7 @@ impl Told<'_> {
         value
     }
 
-    /// What is said of cases that failed.
+    /// A warning about failed cases.
     fn warning(&self) -> Option<Diagnostic> {
         let failed: Vec<&CaseRow> = self.rows.values().filter(|r| r.status != Status::Ok).collect();
         let mut codes: BTreeMap<&str, (usize, &CaseRow)> = BTreeMap::new();

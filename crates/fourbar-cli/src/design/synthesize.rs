@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use std::f64::consts::TAU;
 use std::path::Path;
 
-/// Linkages that are printed.
+/// Number of linkages that are printed.
 const SHOWN: usize = 6;
 
 /// Runs the verb.
@@ -42,7 +42,7 @@ pub fn synthesize(args: &SynthesizeArgs, screen: &Screen) -> Result<Reply, Stop>
 const LENGTH: Dimension = Dimension::LENGTH;
 const ANGLE: Dimension = Dimension::NONE;
 
-/// Rows of numbers: a file of lines, or `x,y; x,y; ...`. Numbers may have units, of the dimension of their column.
+/// Rows of numbers: the lines of a file, or `x,y; x,y; ...`. Numbers may have units of the dimension of their column.
 fn rows(text: &str, widths: &[usize], columns: &[Dimension], what: &str) -> Result<Vec<Vec<f64>>, Diagnostic> {
     let refused = |why: String| {
         Diagnostic::new("U439", format!("the {what} cannot be read: {why}"))

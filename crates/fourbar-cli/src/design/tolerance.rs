@@ -18,9 +18,9 @@ use fourbar_io::studies::{ToleranceSpec, quantity_of};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
-/// Linear and sampled deviations that differ by more than this share, and means that move by more than this share of a deviation, are reported.
+/// Smallest reported difference between linear and sampled deviations, and of means relative to the deviation.
 const APART: f64 = 0.1;
-/// Slopes to both sides that differ by more than this share are a kink.
+/// Relative difference of one-sided slopes that counts as a kink.
 const KINK: f64 = 0.5;
 
 /// Runs the verb.
@@ -47,7 +47,7 @@ pub fn tolerance(args: &ToleranceArgs, screen: &Screen) -> Result<Reply, Stop> {
     let mut progress = Progress::new(screen, numbers.len());
     let names: Vec<&str> = plan.parameters.iter().map(|p| p.name.as_str()).collect();
     let joints: Vec<&str> = plan.clearances.iter().map(|(c, _)| c.joint.as_str()).collect();
-    // Behind the parameters come the joint whose pin is moved, its axis and the distance.
+    // The parameters are followed by the joint whose pin is shifted, its axis and the distance.
     let build = |values: &[f64]| -> Result<(Model, Parameters), Error> {
         let (mut model, parameters) = subject.build(&names, &values[..names.len()])?;
         if let [joint, axis, distance] = values[names.len()..]
@@ -140,7 +140,7 @@ fn planned(args: &ToleranceArgs, subject: &Subject) -> Result<Plan, Stop> {
     Ok(Plan::new(parameters, clearances, args.samples as usize, args.seed, &subject.input.model)?)
 }
 
-/// A number with as many digits as its spread justifies: to a hundredth of it.
+/// A number with as many digits as its spread justifies: to a hundredth of the spread.
 fn resolved(x: f64, sigma: f64) -> String {
     let digits = (x.abs() / sigma).log10() + 2.0;
     if !(sigma > 0.0 && digits.is_finite() && (2.0..=15.0).contains(&digits)) {
@@ -175,18 +175,18 @@ fn written(name: &str, text: &str, subject: &Subject) -> Result<ToleranceSpec, D
     })
 }
 
-/// What is said.
+/// The contents of the answer.
 struct Told<'a> {
     args: &'a ToleranceArgs,
     subject: &'a Subject,
     plan: &'a Plan,
     nominal: Outcome,
-    /// Samples that were computed, by number.
+    /// Computed samples by number.
     samples: BTreeMap<usize, &'a Outcome>,
-    /// Measures that are not margins.
+    /// Number of measures that are not margins.
     own: usize,
     linear: Vec<Option<Linear>>,
-    /// Whether slopes are derivatives of the run, and not differences.
+    /// Whether slopes are derivatives of the run rather than differences.
     exact: bool,
     sampled: Vec<Option<Summary>>,
     good: Yield,
@@ -214,15 +214,15 @@ impl<'a> Told<'a> {
         Self { args, subject, plan, nominal, samples, own, linear, exact: exact.is_some(), sampled, good, assembled }
     }
 
-    /// Samples that failed, by what failed, the most frequent first: how many, words, names.
+    /// Failed samples by cause, the most frequent first: number, description, names.
     fn failures(&self) -> Vec<(usize, String, Vec<String>)> {
         let topology = Topology::new(&self.subject.input.model);
         let joints = &self.subject.input.model.joints;
-        // Of one kind of failure: how many, the widest gap, the message of the first, the names.
+        // For each cause: number of samples, largest gap, first message, names.
         let mut groups: BTreeMap<String, (usize, f64, String, Vec<String>)> = BTreeMap::new();
         for o in self.samples.values() {
             let Some(d) = &o.problem else { continue };
-            // The loop of the first named joint is more informative than the joint, which is only where the gap was concentrated.
+            // The loop of the first named joint is more informative than the joint, where the gap merely appears.
             let of_loop = topology.loops.iter().find(|l| l.joints.iter().any(|&j| d.names.first() == Some(&joints[j].name)));
             let (key, names) = match (o.status, of_loop) {
                 (Status::NotAssembled, Some(l)) => {
@@ -326,7 +326,7 @@ impl<'a> Told<'a> {
         Reply::new(text, self.fields())
     }
 
-    /// Who causes the spread.
+    /// Contributions to the spread.
     fn contributions(&self) -> String {
         let mut head = vec!["parameter".to_string(), "+-".into()];
         head.extend((0..self.own).map(|m| format!("share of {}", self.subject.measures[m].0)));
@@ -455,7 +455,7 @@ impl<'a> Told<'a> {
 mod tests {
     use super::*;
 
-    /// What is shown is the number to within a hundredth of the spread.
+    /// A number is printed to within a hundredth of the spread.
     #[test]
     fn digits_follow_the_spread() {
         let mut random = fourbar::random::Random(20_261_122);

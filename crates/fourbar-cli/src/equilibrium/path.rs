@@ -1,4 +1,4 @@
-//! `fourbar equilibrium --along`: a rest followed over a parameter.
+//! `fourbar equilibrium --along`: an equilibrium followed over a parameter.
 
 use super::title;
 use crate::args::EquilibriumArgs;
@@ -14,11 +14,11 @@ use fourbar_design::path::{LoadPath, Point, branch, follow};
 use fourbar_io::disk::{self, write_kind};
 use serde_json::{Value, json};
 
-/// Points of a path that are printed, and coordinates.
+/// Largest number of printed points of a path, and of coordinates.
 const POINTS: usize = 16;
 const COORDINATES: usize = 4;
 
-/// Follows the rest.
+/// Follows the equilibrium.
 pub fn path(args: &EquilibriumArgs, input: &Input, range: &Range, options: &Options, screen: &Screen) -> Result<Reply, Stop> {
     range.check(input, &args.model.file)?;
     let build = |x: f64| range.model(&args.model.file, &args.model.set, args.model.large, x);
@@ -28,7 +28,7 @@ pub fn path(args: &EquilibriumArgs, input: &Input, range: &Range, options: &Opti
     };
     let path = found.map_err(|e| input.stop(e.cause()))?;
     let names = coordinate_names(&input.model);
-    // Joints are where the file has them for the value of each point.
+    // The joints are placed by the file with the parameter value of each point.
     let values = |p: &Point| build(p.value).map_or_else(|_| vec![f64::NAN; names.len()], |m| values(&m, &p.rest.state));
     let at_points: Vec<Vec<f64>> = path.points.iter().map(values).collect();
     let at_turning: Vec<Vec<f64>> = path.turning.iter().map(values).collect();

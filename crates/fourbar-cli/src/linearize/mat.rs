@@ -1,4 +1,4 @@
-//! MATLAB files of level 4, which MATLAB, Octave and SciPy read: every matrix with its name, its numbers by columns.
+//! MATLAB files of level 4, readable by MATLAB, Octave and SciPy: every matrix with its name and its numbers by columns.
 
 use super::Matrices;
 
@@ -6,7 +6,7 @@ use super::Matrices;
 pub fn file(matrices: &Matrices) -> Vec<u8> {
     let mut out = Vec::new();
     for (name, rows, columns) in matrices {
-        // Type 0: doubles of a full matrix, least byte first; then rows, columns, no imaginary part, length of the name with its end.
+        // Type 0: full matrix of doubles, little-endian; then rows, columns, no imaginary part, length of the name with its terminator.
         let head = [0, rows.len() as u32, *columns as u32, 0, name.len() as u32 + 1];
         out.extend(head.iter().flat_map(|x| x.to_le_bytes()));
         out.extend(name.as_bytes());

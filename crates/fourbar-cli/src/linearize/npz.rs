@@ -1,4 +1,4 @@
-//! NumPy archives: a zip file without compression of arrays in NumPy's own format.
+//! NumPy archives: an uncompressed zip file of arrays in the NumPy format.
 
 use super::Matrices;
 use fourbar_io::Entry;
@@ -6,7 +6,7 @@ use fourbar_io::Entry;
 /// An array of doubles by rows.
 fn array(rows: &[Vec<f64>], columns: usize) -> Vec<u8> {
     let mut head = format!("{{'descr': '<f8', 'fortran_order': False, 'shape': ({}, {columns}), }}", rows.len());
-    // Magic, version and length are ten bytes; all of the head is a multiple of 64 and ends with a new line.
+    // Magic, version and length take ten bytes; the length of the whole header is a multiple of 64, and it ends with a new line.
     while !(head.len() + 11).is_multiple_of(64) {
         head.push(' ');
     }

@@ -1,4 +1,4 @@
-//! `fourbar modes --against`: roots while a parameter changes, and where something becomes unstable.
+//! `fourbar modes --against`: roots as a function of a parameter, and where the stability changes.
 
 use super::title;
 use crate::about::of_model;
@@ -15,16 +15,16 @@ use fourbar_io::disk::{Kind, write_kind};
 use serde_json::json;
 use std::borrow::Cow;
 
-/// Values that are printed.
+/// Largest number of printed values.
 const PRINTED: usize = 21;
-/// Halvings of an interval in which something becomes unstable.
+/// Largest number of bisections of an interval with a change of stability.
 const HALVINGS: usize = 60;
 
-/// An interval is halved down to this share of the distance of two values.
+/// Final length of a bisected interval, relative to the distance of two values.
 const CLOSE: f64 = 1e-12;
-/// Distance to both sides, as a share of that of two values, at which a root is examined.
+/// Distance to both sides at which a root is examined, relative to that of two values.
 const NEAR: f64 = 1e-6;
-/// Roots whose real parts are below this share of themselves do not grow; nor do those below what rounding of the matrix does to them.
+/// A root does not grow if its real part is below this fraction of its magnitude, or below the effect of rounding errors of the matrix.
 const STILL: f64 = 1e-11;
 const ROUNDING: f64 = 64.0 * f64::EPSILON;
 
@@ -37,7 +37,7 @@ struct At {
 }
 
 impl At {
-    /// Modes that grow by more than rounding explains, which is magnified where roots are about to meet.
+    /// Modes that grow by more than rounding explains; rounding has a larger effect near double roots.
     fn growing(&self) -> Vec<&Mode> {
         let top = self.list.iter().fold(0.0_f64, |m, x| m.max(x.omega));
         self.list.iter().filter(|m| m.s.re > STILL * m.omega + ROUNDING * m.condition * top).collect()
@@ -136,7 +136,7 @@ fn root(m: &Mode) -> String {
     if m.s.im > 0.0 { format!("{re:.3} ± {:.3}i", m.s.im) } else { format!("{re:.3}") }
 }
 
-/// Where the number of roots that grow changes between two values, each place found by halving.
+/// Where the number of growing roots changes between two values, each found by bisection.
 fn changed(args: &ModesArgs, range: &Range, a: &At, b: &At) -> Vec<Change> {
     let mut list: Vec<Change> = Vec::new();
     let close = CLOSE * (b.value - a.value).abs();
@@ -156,7 +156,7 @@ fn changed(args: &ModesArgs, range: &Range, a: &At, b: &At) -> Vec<Change> {
             }
         }
         let more = high.growing().len() > count;
-        // Of those that grow on the unstable side the one that has just begun to.
+        // Of the growing roots on the unstable side, the one with the smallest rate.
         let side = if more { &high } else { &low };
         if let Some(m) = side.growing().into_iter().min_by(|x, y| x.s.re.total_cmp(&y.s.re)) {
             let becomes = if more { "unstable" } else { "stable" };
@@ -169,8 +169,8 @@ fn changed(args: &ModesArgs, range: &Range, a: &At, b: &At) -> Vec<Change> {
     list
 }
 
-/// Where the real part of a root vanishes that changes its sign at a finite rate, by the roots at some distance to both sides: close to zero it
-/// may be taken for zero itself.
+/// Where the real part of a root is zero, if it changes sign at a finite rate, by interpolation between two points at some distance: near
+/// zero the real part is lost in rounding.
 fn refined(args: &ModesArgs, range: &Range, value: f64, distance: f64, mode: &Mode) -> Option<f64> {
     let real = |value: f64| {
         let at = modes_at(args, range, value).ok()?;

@@ -12,71 +12,71 @@ use serde::Serialize;
 /// A motor, drive or actuator.
 #[derive(Clone, Debug, Serialize)]
 pub struct Motor {
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// Its joint.
+    /// Name of the joint.
     pub joint: String,
-    /// Unit of its efforts.
+    /// Unit of the efforts.
     pub unit: &'static str,
-    /// What it goes through.
+    /// Sizing data.
     pub sizing: Sizing,
-    /// What the file says of it.
+    /// The specification in the file.
     pub motor: Option<MotorSpec>,
-    /// Column of the speeds.
+    /// Column of the speed.
     #[serde(skip)]
     pub speed: String,
 }
 
-/// What a joint carries.
+/// Loads of a joint.
 #[derive(Clone, Debug, Serialize)]
 pub struct Joint {
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// Its type.
+    /// Type.
     pub kind: String,
-    /// Largest force, N, and its time, s.
+    /// Largest force, N.
     pub peak_force: f64,
-    /// When.
+    /// Time of the largest force, s.
     pub t: f64,
     /// Root mean square of the force.
     pub rms_force: f64,
-    /// The force that uses up a roller bearing as the course of forces does: the third root of the mean third power.
+    /// Equivalent force for roller bearings: the cube root of the mean cube of the force.
     pub cubic_mean_force: f64,
     /// Largest torque, N m.
     pub peak_torque: f64,
-    /// Whether its reactions may be others: redundant constraints share loads in many ways, the smallest are given.
+    /// Whether the reactions are unique: with redundant constraints they are not, and the smallest ones are given.
     pub unique: bool,
 }
 
-/// What a spring does.
+/// Loads of a spring.
 #[derive(Clone, Debug, Serialize)]
 pub struct Spring {
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// Unit of its loads.
+    /// Unit of the loads.
     pub unit: &'static str,
     /// Smallest and largest length or angle.
     pub range: [f64; 2],
     /// Smallest and largest tension or torque.
     pub load: [f64; 2],
-    /// Largest size of its rate.
+    /// Largest magnitude of its rate.
     pub peak_rate: f64,
-    /// Energy that it takes out, J.
+    /// Energy removed by it, J.
     pub energy_out: f64,
 }
 
 /// Energies of the mechanism.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Energy {
-    /// Smallest total.
+    /// Smallest total energy.
     pub least: f64,
-    /// Largest total.
+    /// Largest total energy.
     pub largest: f64,
-    /// Work done on it from outside.
+    /// Work done on the mechanism from outside.
     pub work: f64,
 }
 
-/// Everything that is reported.
+/// All contents of a report.
 #[derive(Clone, Debug, Default)]
 pub struct Gathered {
     /// Motors, drives and actuators.
@@ -105,7 +105,7 @@ impl Motor {
         std::iter::once(format!("{} [{}]", self.name, self.unit)).chain(numbers.map(number)).collect()
     }
 
-    /// What is said of its rotor and its limits.
+    /// Description of the rotor and the limits.
     pub fn rotor_words(&self) -> Option<String> {
         let mut parts = Vec::new();
         if let Some(w) = self.sizing.window_rms {
@@ -157,7 +157,7 @@ fn extent(y: &[f64]) -> [f64; 2] {
     [y.iter().copied().fold(f64::INFINITY, f64::min), y.iter().copied().fold(f64::NEG_INFINITY, f64::max)]
 }
 
-/// Size of a vector of three columns.
+/// Magnitude of a vector given by three columns.
 fn sizes(rows: &Table, name: &str) -> Option<Vec<f64>> {
     let [x, y, z] = ["x", "y", "z"].map(|a| rows.column(&format!("{name}.{a}")));
     let (x, y, z) = (x?, y?, z?);
@@ -186,7 +186,7 @@ pub fn gather(input: &Input, rows: &Table, window: Option<f64>) -> Gathered {
             named.push((name.clone(), joint.clone(), motor_of(&joint), format!("{joint}.speed")));
         }
     }
-    // Joints that were taken as motors without being declared.
+    // Joints used as motors without a declaration.
     for name in rows.names.iter().filter_map(|n| n.strip_suffix("_motor.effort")) {
         named.push((format!("{name}_motor"), name.to_string(), None, format!("{name}_motor.speed")));
     }

@@ -1,11 +1,11 @@
-//! The page of a report: tables and pictures in one file without any other.
+//! The page of a report: tables and pictures in one self-contained file.
 
 use super::gather::{Gathered, JOINT_HEAD, Joint, MOTOR_HEAD, Motor, SPRING_HEAD, Spring};
 use fourbar_io::disk::MARK;
 use fourbar_io::plot::{Curve, Scale, svg_scaled};
 use fourbar_io::results::Table;
 
-/// Motors and joints that are drawn.
+/// Largest number of drawn motors, and of joints.
 const DRAWN: usize = 12;
 
 const STYLE: &str = "\
@@ -48,7 +48,7 @@ fn table(head: &[&str], rows: &[Vec<String>]) -> String {
     )
 }
 
-/// A picture of some curves, nothing if nothing is finite.
+/// A picture of some curves; empty if no value is finite.
 fn picture(title: &str, x: (&str, &str), y: (&str, &str), curves: &[Curve<'_>]) -> String {
     svg_scaled(title, x, y, Scale { compact: true, ..Scale::default() }, curves).unwrap_or_default()
 }
@@ -74,7 +74,7 @@ fn of_motor(m: &Motor, rows: &Table) -> String {
     format!("{words}<div class=\"pictures\">\n{first}{second}{third}</div>\n")
 }
 
-/// The forces of the joints that carry most.
+/// The forces of the joints with the largest loads.
 fn of_joints(joints: &[Joint], rows: &Table) -> String {
     let mut list: Vec<&Joint> = joints.iter().collect();
     list.sort_by(|a, b| b.peak_force.total_cmp(&a.peak_force));

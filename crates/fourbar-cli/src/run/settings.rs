@@ -32,7 +32,7 @@ pub fn study(model: &Model, args: &StudyArgs) -> Result<Study, Diagnostic> {
     Ok(study)
 }
 
-/// The study of a checkpoint; what it does not say comes from the file.
+/// The study of a checkpoint; missing settings come from the file.
 pub fn restored(model: &Model, saved: &Value) -> Study {
     let mut study = Study::of(model);
     let text = |key: &str| saved[key].as_str().map(String::from);
@@ -51,14 +51,14 @@ pub fn restored(model: &Model, saved: &Value) -> Study {
     study
 }
 
-/// Sets the number of threads; a warning where more are requested than the run uses.
+/// Sets the number of threads; a warning if the run uses fewer than requested.
 pub fn threads(args: &StudyArgs, model: &Model, study: &Study) -> Option<Diagnostic> {
     let n = usize::from(args.threads?);
     let taken = dca::use_threads(n);
     if n == 1 {
         return None;
     }
-    // A formulation that does not exist is rejected later.
+    // An unknown formulation is rejected later.
     let (f, _) = study.method(model).ok()?;
     let why = if study.analysis == Some(Analysis::Kinematics) {
         "kinematics uses one".into()

@@ -1,4 +1,4 @@
-//! The summary of a run: a few lines for people, an object for programs.
+//! The summary of a run: a few lines for the user, an object for programs.
 
 use super::{Done, Task};
 use crate::screen::{Facts, Screen, names, number};
@@ -8,12 +8,12 @@ use fourbar_io::disk::part;
 use fourbar_io::results::{EVENTS, Kept, RunFacts, SUMMARY, TRAJECTORY, Totals, summary, work_words};
 use serde_json::Value;
 
-/// Notes shown on the screen; the summary file has all.
+/// Largest number of notes on the screen; the summary file has all.
 const MOST_NOTES: usize = 6;
-/// Lines of events shown on the screen.
+/// Largest number of lines of events on the screen.
 const MOST_EVENTS: usize = 12;
 
-/// Which pictures a summary shows.
+/// Selection of pictures in a summary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pictures {
     /// None.
@@ -126,7 +126,7 @@ fn rounding(n: &Totals) -> f64 {
     1e-12 * n.energy_max.abs().max(n.energy_min.abs()).max(n.work[1].abs())
 }
 
-/// A line for each event; impacts that follow each other on one limit are one line. Losses up to `least`, J, are none.
+/// A line for each event; successive impacts on one limit are combined. Losses up to `least`, J, are omitted.
 fn events(r: &Report, least: f64) -> Vec<String> {
     let mut lines = Vec::new();
     let mut k = 0;
@@ -167,7 +167,7 @@ fn energy(done: &Done, analysis: Analysis) -> String {
     let n = &done.totals;
     let (lo, hi) = (n.energy_min, n.energy_max);
     match analysis {
-        // Drives do work: the energy of a driven mechanism has no reason to stay.
+        // Drives do work, so the energy of a driven mechanism need not be constant.
         Analysis::Kinematics => format!("between {} and {} J", number(lo), number(hi)),
         Analysis::Dynamics if n.lost.abs() > rounding(n) => format!(
             "{} J at the start, {} J at the end, work done on it {} J, lost at events {} J; the balance closes to {} J",

@@ -3,7 +3,7 @@
 use fourbar::Diagnostic;
 use fourbar_design::sensitivities::{Derivative, OfModes};
 
-/// One thing that is differentiated.
+/// A quantity to be differentiated.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Asked {
     /// A measure of the run.
@@ -12,11 +12,11 @@ pub enum Asked {
     Start(String),
     /// A column at the equilibrium.
     Rest(String),
-    /// A number of a mode, counted from one.
+    /// A property of a mode, counted from one.
     Mode(usize, String),
 }
 
-/// Parts of a text between commas that are in no parentheses.
+/// Parts of a text between commas outside parentheses.
 fn parts(text: &str) -> Vec<&str> {
     let (mut depth, mut from, mut list) = (0, 0, Vec::new());
     for (k, c) in text.char_indices() {
@@ -34,14 +34,14 @@ fn parts(text: &str) -> Vec<&str> {
     list.into_iter().map(str::trim).filter(|p| !p.is_empty()).collect()
 }
 
-/// A name and what follows it, where a text is `NAME=EXPRESSION`.
+/// The name and the expression of a text `NAME=EXPRESSION`.
 fn named(text: &str) -> Option<(&str, &str)> {
     let (name, expression) = text.split_once('=')?;
     let word = name.trim().chars().all(|c| c.is_alphanumeric() || c == '_');
     (word && !expression.starts_with('=')).then(|| (name.trim(), expression.trim()))
 }
 
-/// Reads what is requested.
+/// Parses the requested quantities.
 pub fn asked(of: &[String]) -> Result<Vec<Asked>, Diagnostic> {
     let mut list = Vec::new();
     for text in of.iter().flat_map(|t| parts(t)) {
@@ -75,10 +75,10 @@ pub fn asked(of: &[String]) -> Result<Vec<Asked>, Diagnostic> {
     Ok(list)
 }
 
-/// Error of derivatives of eigenvalues as a share of the largest, over the size of the parameter.
+/// Error of derivatives of eigenvalues relative to the largest, divided by the size of the parameter.
 const CANCELLED: f64 = 1e-11;
 
-/// The derivatives of a number of a mode by parameters of given sizes.
+/// The derivatives of a property of a mode by parameters of given sizes.
 pub fn of_mode(s: &OfModes, k: usize, what: &str, sizes: &[f64]) -> Result<Derivative, Diagnostic> {
     let Some(mode) = s.list.get(k - 1) else {
         let message = format!("there is no mode {k}: the mechanism has {}", s.list.len());

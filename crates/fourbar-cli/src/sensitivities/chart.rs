@@ -5,10 +5,10 @@ use fourbar::diagnostic::number;
 use fourbar_io::disk::MARK;
 use std::fmt::Write;
 
-/// Characters of the longest bar.
+/// Length of the longest bar in characters.
 const WIDTH: f64 = 24.0;
 
-/// A bar for a share of the largest effect.
+/// A bar for a fraction of the largest effect.
 pub fn bar(share: f64) -> String {
     let length = (share.abs() * WIDTH).round() as usize;
     let sign = if share < 0.0 { "-" } else { "+" };
@@ -19,7 +19,7 @@ fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
-/// One chart below the other: effects of one per cent of each parameter, the largest first.
+/// Charts one below the other: effects of one per cent of each parameter, the largest first.
 pub fn svg(answers: &[Answer]) -> String {
     let (row, left, width) = (22.0, 170.0, 760.0);
     let height: f64 = answers.iter().map(|a| 62.0 + row * a.parameters.len() as f64).sum();

@@ -11,7 +11,7 @@ use std::io::{Read, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// What is written, by the ending of the file.
+/// Format, by the ending of the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Format {
     Svg,
@@ -37,7 +37,7 @@ impl Format {
         })
     }
 
-    /// Tables and films do not name their maker: only `--force` replaces them.
+    /// Tables and films do not contain the name of the program: they are replaced with `--force` only.
     fn kind(self) -> Kind {
         if matches!(self, Self::JointStates | Self::Mp4) { Kind::Other } else { Kind::Picture }
     }
@@ -59,7 +59,7 @@ fn unknown(picture: &Path) -> Diagnostic {
     d.help("give a name that ends in .svg, .gif, .png, .mp4, .glb, .gltf or .csv (joint states)")
 }
 
-/// Whether the motion can be written there.
+/// Checks whether the motion can be written to a file.
 pub fn may_export(picture: &Path, args: &ViewArgs) -> Result<(), Diagnostic> {
     if args.inputs.len() > 1 {
         let d = Diagnostic::new("U483", format!("a moving picture shows one motion, not {}", args.inputs.len()));
@@ -102,7 +102,7 @@ pub fn export(picture: &Path, force: bool, source: &Source) -> Result<Reply, Sto
     Ok(reply)
 }
 
-/// The program that makes films.
+/// The program that encodes films.
 fn coder() -> Result<&'static str, Diagnostic> {
     let there = Command::new("ffmpeg").arg("-version").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status();
     if there.is_ok_and(|s| s.success()) {
@@ -112,11 +112,11 @@ fn coder() -> Result<&'static str, Diagnostic> {
     Err(d.help("install ffmpeg, or export .gif or .svg, which need no other program"))
 }
 
-/// Hands the frames to the coder, and gives what it made of them.
+/// Passes the frames to the encoder and returns the encoded film.
 fn film(picture: &Path, frames: &Frames<'_>) -> Result<Vec<u8>, Diagnostic> {
     let failed =
         |why: String| Diagnostic::new("U485", format!("ffmpeg did not write the video: {why}")).help("export .gif or .svg instead");
-    // It cannot write such a film to a pipe: the index is at the start.
+    // The encoder cannot write this format to a pipe, as the index is at the start.
     let part = picture.with_extension(format!("{PART}.mp4"));
     let size = format!("{}x{}", frames.width, frames.height);
     let mut command = Command::new(coder()?);
@@ -139,11 +139,11 @@ fn film(picture: &Path, frames: &Frames<'_>) -> Result<Vec<u8>, Diagnostic> {
     let mut child =
         command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().map_err(|e| failed(e.to_string()))?;
     let mut errors = child.stderr.take();
-    // What it says is read beside, so that it never waits for a reader.
+    // Its messages are read in parallel, so that it never blocks.
     let listener = std::thread::spawn(move || {
         let mut text = String::new();
         if let Some(e) = &mut errors {
-            // A text that cannot be read is not reported.
+            // Unreadable messages are ignored.
             let _ = e.take(10_000).read_to_string(&mut text);
         }
         text
@@ -152,7 +152,7 @@ fn film(picture: &Path, frames: &Frames<'_>) -> Result<Vec<u8>, Diagnostic> {
     let status = child.wait().map_err(|e| failed(e.to_string()))?;
     let said = listener.join().unwrap_or_default();
     let bytes = std::fs::read(&part);
-    // It is written to its place with the care of all files.
+    // Written to its final path in the same way as all files.
     let _ = std::fs::remove_file(&part);
     match (written, status.success()) {
         (Ok(()), true) => bytes.map_err(|e| unwritable(&part, &e)),

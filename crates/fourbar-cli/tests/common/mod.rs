@@ -1,4 +1,4 @@
-//! Runs the command and tidies its output for snapshots.
+//! Runs the command and normalises its output for snapshots.
 
 #![allow(dead_code)] // each test file uses its own part
 
@@ -27,12 +27,12 @@ pub fn fourbar(folder: &Path, arguments: &[&str]) -> Output {
     command(folder, arguments).output().expect("the command runs")
 }
 
-/// Starts a run that would take very long.
+/// Starts a long run.
 pub fn start(folder: &Path, arguments: &[&str]) -> Child {
     command(folder, arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the command runs")
 }
 
-/// Waits until the run that writes into a folder has some rows on disk.
+/// Waits until a run has written some rows to a folder.
 pub fn wait_for_rows(result: &Path) {
     let start = Instant::now();
     while start.elapsed() < Duration::from_secs(60) {
@@ -54,12 +54,12 @@ pub fn interrupt(child: &Child) {
 pub fn fourbar_with(folder: &Path, arguments: &[&str], input: &[u8]) -> Output {
     let mut child =
         command(folder, arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the command runs");
-    // A command that refuses early closes the pipe.
+    // A command that exits early closes the pipe.
     let _ = child.stdin.take().expect("a pipe").write_all(input);
     child.wait_with_output().expect("the command ends")
 }
 
-/// Exit code, standard output and standard error as one text; wall times and rounding errors are left out.
+/// Exit code, standard output and standard error as one text, without wall times and rounding errors.
 pub fn whole(output: &Output) -> String {
     let text = |bytes: &[u8]| tidy(&String::from_utf8_lossy(bytes));
     format!("exit code {}\n-- stdout\n{}-- stderr\n{}", output.status.code().unwrap_or(-1), text(&output.stdout), text(&output.stderr))
@@ -80,7 +80,7 @@ fn tidy(text: &str) -> String {
     out
 }
 
-/// Numbers at the level of rounding differ between machines.
+/// Rounding errors differ between machines.
 fn rounding(word: &str) -> String {
     match word.trim().parse::<f64>() {
         Ok(x) if x != 0.0 && x.abs() < 1e-11 => word.replace(word.trim(), "[tiny]"),

@@ -1,4 +1,4 @@
-//! The cases: a verb, a hostile file of the kind it reads, and drawn options.
+//! The cases: a verb, a hostile input file, and random options.
 
 use crate::mutate;
 use crate::random::Random;
@@ -44,7 +44,7 @@ const OPTIONS: &[&str] = &[
     "x=1",
 ];
 
-/// What cases are made of.
+/// The source material of cases.
 pub struct Corpus {
     folder: PathBuf,
     /// Mechanism files.
@@ -55,13 +55,13 @@ pub struct Corpus {
     stopped: (PathBuf, Vec<(String, String)>),
 }
 
-/// A command line on its own files.
+/// A command line with its own files.
 pub struct Case {
     pub verb: &'static str,
     pub words: Vec<String>,
     /// Folder of the results.
     pub out: PathBuf,
-    /// The end of the run, where the command line says it.
+    /// The end of the run, if the command line gives it.
     pub t_end: Option<f64>,
 }
 
@@ -80,7 +80,7 @@ impl Corpus {
         let done = fourbar_cli::exit_code_of(&["fourbar", "run", "fourbar", "--t-end", "0.05", "--out", &path("good")]);
         assert_eq!(done, 0, "the four-bar runs");
         let result = ["trajectory.csv", "summary.json", "model.yaml"].map(|n| text(&folder.join("good").join(n)));
-        // Ctrl-C while a long run is on its way.
+        // Ctrl-C during a long run.
         let model = folder.join("pendulum.yaml");
         std::fs::write(&model, examples().find(|e| e.name == "ra_double_pendulum").expect("shipped").text).expect("writable");
         let interrupter = std::thread::spawn(|| {
@@ -93,12 +93,12 @@ impl Corpus {
         fourbar_cli::interrupt(false);
         assert_eq!(stopped, 130, "a run that is interrupted says so");
         let files = std::fs::read_dir(folder.join("stopped")).expect("the folder").flatten();
-        // The trajectory may be long; its head is enough to be cut or refused.
+        // The trajectory may be long; its beginning is enough to be cut or rejected.
         let files = files.map(|e| (e.file_name().to_string_lossy().into_owned(), text(&e.path()))).collect();
         Self { folder: folder.into(), models, result, stopped: (model, files) }
     }
 
-    /// Mostly mechanisms that are a little different, some with other numbers, some with other words.
+    /// Mostly slightly changed mechanisms, some with other numbers, some with other words.
     fn model(&self, r: &mut Random) -> String {
         match r.below(8) {
             0 => mutate::text(r, &self.models),
@@ -109,7 +109,7 @@ impl Corpus {
     }
 }
 
-/// Another value for one of the numbers after the line that states the version: near it, its opposite, or zero.
+/// Changes one of the numbers after the line with the version: to a value nearby, of opposite sign, or zero.
 fn slightly(r: &mut Random, text: &str) -> String {
     let head = text.find("fourbar: 1").map_or(0, |at| at + 10);
     let bytes = text.as_bytes();
@@ -130,7 +130,7 @@ fn slightly(r: &mut Random, text: &str) -> String {
     format!("{}{new}{}", &text[..start], &text[end..])
 }
 
-/// A time of few digits, as people write them.
+/// A time with few digits.
 fn time(r: &mut Random) -> f64 {
     let digits = 1 + r.below(4);
     let t = format!("{:.digits$}", 0.25 * (r.number() + 1.0)).parse().unwrap_or(0.1);
@@ -138,7 +138,7 @@ fn time(r: &mut Random) -> f64 {
 }
 
 impl Case {
-    /// One of several verbs, on newly written files.
+    /// A case with one of several verbs, with newly written files.
     pub fn draw(r: &mut Random, corpus: &Corpus, verbs: &[&'static str]) -> Self {
         let verb = *r.pick(verbs);
         let folder = corpus.folder.join("case");
@@ -203,7 +203,7 @@ impl Case {
                 }
                 words.extend(["run".into(), corpus.stopped.0.display().to_string(), "--resume".into(), folder.display().to_string()]);
                 if r.chance(2) {
-                    // Mostly a little behind the checkpoint, sometimes before it.
+                    // Mostly a little after the checkpoint, sometimes before it.
                     let saved = corpus.stopped.1.iter().find(|(name, _)| name.contains("checkpoint"));
                     let saved =
                         saved.and_then(|(_, text)| serde_json::from_str::<serde_json::Value>(text).ok()?["t"].as_f64()).unwrap_or(0.0);
@@ -218,7 +218,7 @@ impl Case {
     }
 }
 
-/// Options of an analysis as a user may draw them.
+/// Random options of an analysis.
 fn analysis(r: &mut Random, verb: &str, words: &mut Vec<String>, path: &dyn Fn(&str) -> String) {
     const RESTS: &[&str] = &["", "--kind any", "--kind stable", "--all --starts 3", "--along m=0..2", "--along L=0.1..0.3"];
     const STATES: &[&str] = &["", "--about start", "--about equilibrium", "--frozen", "--about start --frozen"];
@@ -239,7 +239,7 @@ fn analysis(r: &mut Random, verb: &str, words: &mut Vec<String>, path: &dyn Fn(&
     words.extend(text.split_whitespace().map(String::from));
 }
 
-/// Options of a study of many cases as a user may draw them.
+/// Random options of a study of many cases.
 fn study(r: &mut Random, verb: &str, words: &mut Vec<String>, path: &dyn Fn(&str) -> String) {
     const MEASURES: &[&str] = &[
         "x=last(energy.total)",
@@ -283,7 +283,7 @@ fn study(r: &mut Random, verb: &str, words: &mut Vec<String>, path: &dyn Fn(&str
     }
 }
 
-/// Settings of a run as a user may draw them; gives its end.
+/// Random settings of a run; returns its end.
 fn settings(r: &mut Random, words: &mut Vec<String>) -> f64 {
     let t_end = time(r);
     let mut add = |key: &str, value: String| words.extend([key.into(), value]);

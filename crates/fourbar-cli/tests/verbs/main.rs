@@ -1,8 +1,8 @@
-//! Hostile input through every verb, in process: mutated files, results and checkpoints, with drawn options.
+//! Hostile input for every verb, in one process: mutated files, results and checkpoints, with random options.
 //!
-//! Whatever is read ends with an exit code that the program knows: no panic, no hang. A run that is asked to stop stops. A run that calls
-//! itself good has reached its end to the bit, holds no value that is not finite, and has no open joint. A fixed number of cases runs with
-//! the tests; `cargo xtask fuzz` runs more, with other seeds. A failing case is saved and named with its seed.
+//! Every input ends with a known exit code: no panic, no hang. A run that is interrupted ends. A successful run has reached its exact end,
+//! contains finite values only, and has no open joint. A fixed number of cases runs with the tests; `cargo xtask fuzz` runs more, with
+//! other seeds. A failing case is saved and reported with its seed.
 
 mod cases;
 #[path = "../../../fourbar-io/tests/fuzz/mutate.rs"]
@@ -20,18 +20,18 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
-/// Cases of each test, unless `FOURBAR_FUZZ_CASES` says otherwise.
+/// Number of cases of each test, unless set by `FOURBAR_FUZZ_CASES`.
 const CASES: u64 = 2_500;
-/// After this time a case is asked to stop, as by Ctrl-C.
+/// Time after which a case is interrupted, as by Ctrl-C.
 const SHORT: Duration = Duration::from_millis(200);
-/// A case that has not ended after this time hangs; those that cannot be interrupted end within a second on an idle machine.
+/// A longer case is considered hanging; those that cannot be interrupted end within a second on an idle machine.
 const PATIENCE: Duration = Duration::from_secs(40);
 
 fn setting(name: &str, default: u64) -> u64 {
     std::env::var(name).ok().and_then(|x| x.parse().ok()).unwrap_or(default)
 }
 
-/// A thread on which commands run one after the other.
+/// A thread that runs commands one after the other.
 struct Worker {
     commands: Sender<Vec<String>>,
     codes: Receiver<Result<u8, String>>,
@@ -57,7 +57,7 @@ impl Worker {
         Self { commands, codes }
     }
 
-    /// The exit code of a command, or how it failed: by a panic or a hang.
+    /// The exit code of a command, or its failure: a panic or a hang.
     fn code(&self, words: &[String]) -> Result<u8, String> {
         fourbar_cli::interrupt(false);
         self.commands.send(words.to_vec()).map_err(|_| "ended the thread".to_string())?;
@@ -75,7 +75,7 @@ impl Worker {
     }
 }
 
-/// What a run that calls itself good must have left behind.
+/// Checks the results of a successful run.
 fn sound(folder: &Path, t_end: Option<f64>) -> Result<(), String> {
     let text = std::fs::read_to_string(folder.join("trajectory.csv")).map_err(|e| format!("no trajectory: {e}"))?;
     let summary = std::fs::read_to_string(folder.join("summary.json")).map_err(|e| format!("no summary: {e}"))?;
@@ -83,7 +83,7 @@ fn sound(folder: &Path, t_end: Option<f64>) -> Result<(), String> {
     let mut lines = text.lines();
     let names: Vec<&str> = lines.next().unwrap_or_default().split(',').collect();
     let error = names.iter().position(|n| *n == "error.position");
-    // Options that switch the control of gaps off say so, and gaps are what they are for.
+    // A warning is issued if options disable the control of gaps, which then may be large.
     let warned = summary["diagnostics"].as_array().is_some_and(|all| all.iter().any(|w| w["code"] == "W241"));
     let length = summary["characteristic_length"].as_f64().ok_or("no characteristic length")?;
     let allowed = if warned { f64::INFINITY } else { 1e-3 * length };
@@ -104,7 +104,7 @@ fn sound(folder: &Path, t_end: Option<f64>) -> Result<(), String> {
     }
 }
 
-/// Runs cases one after the other and counts how they end, by verb and exit code.
+/// Runs cases one after the other and counts their ends by verb and exit code.
 fn run(name: &str, verbs: &[&'static str]) {
     let (count, first) = (setting("FOURBAR_FUZZ_CASES", CASES), setting("FOURBAR_FUZZ_SEED", 1));
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("verbs-{name}"));
@@ -136,7 +136,7 @@ fn run(name: &str, verbs: &[&'static str]) {
         }
     }
     println!("{name}: {count} cases end with {ends:?}; the slowest took {:.2} s, {}", slowest.0.as_secs_f64(), slowest.1);
-    // Cases that are all refused test the first line of defence only.
+    // If all cases were rejected, only the first checks would be tested.
     for verb in verbs {
         let of = |good: bool| ends.iter().filter(|((v, c), _)| v == verb && (*c == 0) == good).map(|(_, n)| n).sum::<usize>();
         assert!(count < 500 || (of(true) > 0 && of(false) > 0), "{verb}: {} good, {} not; {ends:?}", of(true), of(false));
@@ -158,7 +158,7 @@ fn results_are_drawn_or_refused() {
     run("results", &["plot", "plot", "plot", "view"]);
 }
 
-/// Every formulation that applies runs in each of these, so there are fewer.
+/// Each case runs all applicable formulations, so there are fewer cases.
 #[test]
 fn comparisons_end() {
     run("comparisons", &["assemble", "assemble", "convert", "plot", "verify"]);

@@ -1,9 +1,9 @@
-//! Functions that the standard wants in every library, for what the description says is not offered.
+//! Functions that the standard requires in every library, for features that the description declares as not offered.
 
 use super::{Component, Refused, Status, bad, with};
 use std::ffi::{c_char, c_void};
 
-/// A call that is valid only if nothing is requested.
+/// A call that is valid only for zero variables.
 fn nothing(component: *mut Component, n: usize, what: &str) -> Status {
     with(component, |_| if n == 0 { Ok(()) } else { Err(Refused::Discard(bad(what).diagnostic().clone())) })
 }
@@ -93,7 +93,7 @@ absent!("model exchange":
     fmi3GetNumberOfContinuousStates(n: *mut usize),
 );
 
-/// Nothing is left to be evaluated: the mechanism settles its events inside a step.
+/// Nothing to evaluate: the mechanism handles its events inside a step.
 #[unsafe(no_mangle)]
 pub extern "C" fn fmi3EvaluateDiscreteStates(component: *mut Component) -> Status {
     with(component, |_| Ok(()))

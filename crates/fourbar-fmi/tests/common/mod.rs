@@ -1,4 +1,4 @@
-//! Units on disk, and instances held as an importer holds them.
+//! Units on disk, and instances used like by an importer.
 
 use fourbar::study::Study;
 use fourbar_fmi::border::*;
@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 static COUNT: AtomicUsize = AtomicUsize::new(0);
 
-/// The text of a shipped model, or the text itself.
+/// The text of a shipped model, otherwise the text itself.
 pub fn text_of(name: &str) -> &str {
     example(name).map_or(name, |e| e.text)
 }
@@ -56,7 +56,7 @@ impl Drop for OnDisk {
     }
 }
 
-/// What an instance has said.
+/// Messages of an instance.
 pub type Log = Mutex<Vec<(Status, String, String)>>;
 
 extern "C" fn log(environment: *mut c_void, status: Status, category: *const c_char, message: *const c_char) {
@@ -99,7 +99,7 @@ impl Importer {
         Self { c, log: log_of }
     }
 
-    /// Through initialization, with nothing set.
+    /// An instance after initialisation with default values.
     pub fn begun(unit: &OnDisk) -> Self {
         let one = Self::new(unit, false);
         one.begin();
@@ -131,7 +131,7 @@ impl Importer {
         (status, [a, b, c], last)
     }
 
-    /// All variables, as bits.
+    /// Bits of all variables.
     pub fn all(&self, unit: &OnDisk) -> Vec<u64> {
         let references: Vec<u32> = (0..unit.unit.variables.len() as u32).collect();
         let mut values = vec![f64::NAN; references.len()];

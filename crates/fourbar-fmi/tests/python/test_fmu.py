@@ -1,4 +1,4 @@
-"""Units in the hands of another program: validated and simulated by fmpy, compared with the engine to the bit."""
+"""Units validated and simulated by fmpy, compared with the engine bit for bit."""
 
 import os
 import re
@@ -154,12 +154,12 @@ def test_states_are_kept_and_restored(tmp_path):
 
 
 def blocks(kind):
-    """Files of the page: `file=` names them."""
+    """Files of the page, named by `file=`."""
     return re.findall(rf"```{kind}[^\n]*?file=(\S+)\n(.*?)```", DOCS.read_text(encoding="utf-8"), re.S)
 
 
 def test_the_page_of_the_docs(tmp_path):
-    """Plant and controller of the page, coupled by its script: near the same loop in one file, nearer with smaller steps."""
+    """Plant and controller of the page, coupled by its script, converge to the same loop in one file with smaller steps."""
     for name, text in blocks("yaml"):
         (tmp_path / name).write_text(text, encoding="utf-8")
     scripts = dict(blocks("python"))

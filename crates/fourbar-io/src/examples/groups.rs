@@ -1,12 +1,12 @@
 //! The list of shipped models: in groups, with descriptive names and a line of purpose for each.
 
-/// A model in the list: the name of its file, the name it is listed under, and what it is for.
+/// A model in the list.
 pub(super) struct Entry {
-    /// The name of its file, without ending.
+    /// File name without its ending.
     pub file: &'static str,
-    /// The name it is listed under.
+    /// Name in the list.
     pub name: &'static str,
-    /// What it shows or tests, in a line.
+    /// One line on what it shows or tests.
     pub purpose: &'static str,
 }
 
@@ -18,7 +18,7 @@ const fn named(file: &'static str, name: &'static str, purpose: &'static str) ->
     Entry { file, name, purpose }
 }
 
-/// Models that no group names come last, under this heading.
+/// Heading of the models that are in no group; they come last.
 pub(super) const OTHERS: &str = "Further models";
 
 /// The groups, in the order of the list.

@@ -1,7 +1,7 @@
-//! What every importer fills: links with their poses as drawn, joints by two frames, efforts. Nothing of a format is left in it.
+//! The common result of all importers: links with their poses as drawn, joints by two frames, efforts; independent of the format.
 //!
-//! A joint has a frame on each of its links. Its coordinate is that of the source: zero if the frames coincide, whatever pose is
-//! drawn. Axes are z of the frames.
+//! A joint has a frame on each of its links. Its coordinate is that of the source: zero if the frames coincide, independent of the drawn
+//! pose. The axis of a joint is z of its frames.
 
 use super::reading::{Reading, Spot};
 pub(crate) use crate::solid::Body;
@@ -26,22 +26,22 @@ impl Pose {
         Self { p, ..Self::IDENTITY }
     }
 
-    /// This pose, then `inner` in its frame.
+    /// This pose followed by `inner` in its frame.
     pub fn then(&self, inner: &Pose) -> Self {
         Self { p: self.p + self.R * inner.p, R: self.R * inner.R }
     }
 
-    /// The pose that takes this one back.
+    /// The inverse pose.
     pub fn inverse(&self) -> Self {
         Self { p: -(self.R.tr_mul(&self.p)), R: self.R.transpose() }
     }
 
-    /// A point of the frame.
+    /// A point given in this frame, in the outer frame.
     pub fn point(&self, x: &Vector3<f64>) -> Vector3<f64> {
         self.p + self.R * x
     }
 
-    /// A frame at `p` whose z is `axis`.
+    /// A frame at `p` with z along `axis`.
     pub fn with_axis(p: Vector3<f64>, axis: &Vector3<f64>) -> Self {
         // The coordinate axis that is farthest from z gives x.
         let k = axis.iamin();
@@ -51,7 +51,7 @@ impl Pose {
 }
 
 impl Body {
-    /// The same seen from a frame in which it is at `pose`.
+    /// The same body seen from a frame in which its frame is at `pose`.
     pub fn moved(&self, pose: &Pose) -> Self {
         Self { mass: self.mass, com: pose.point(&self.com), J: pose.R * self.J * pose.R.transpose() }
     }
@@ -61,41 +61,41 @@ impl Body {
 #[derive(Clone, Debug)]
 pub(crate) struct Link {
     pub name: String,
-    /// In the world as drawn.
+    /// Pose in the world as drawn.
     pub pose: Pose,
     pub body: Body,
-    /// In the frame of the link.
+    /// Shapes in the frame of the link.
     pub shapes: Vec<Shape>,
     /// Velocity of the origin, and angular velocity, in the world.
     pub velocity: [Vector3<f64>; 2],
     pub spot: Spot,
 }
 
-/// What a joint does.
+/// The kind of a joint.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Kind {
-    /// Links are one body.
+    /// The links are one body.
     Welded,
     /// A joint between two links.
     Pair(PairKind),
-    /// Second axis of a universal joint is z of the second frame.
+    /// The second axis of a universal joint is z of the second frame.
     Universal,
-    /// Nothing: the links move freely against each other.
+    /// No constraint: the links move freely against each other.
     Free,
-    /// The origins keep their distance; as drawn where none is given.
+    /// The origins keep their distance; as drawn if none is given.
     Distance(Option<f64>),
-    /// The axes keep their angle; as drawn where none is given.
+    /// The axes keep their angle; as drawn if none is given.
     Angle(Option<f64>),
 }
 
-/// Forces that act in a joint alone.
+/// Forces in a joint that depend on its own coordinate only.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Passive {
-    /// Per radian or metre.
+    /// Stiffness per radian or metre.
     pub stiffness: f64,
-    /// Coordinate without force.
+    /// Coordinate without spring force.
     pub rest: f64,
-    /// Per radian or metre per second.
+    /// Damping per radian or metre per second.
     pub damping: f64,
     /// Dry friction, N or N m.
     pub dry: f64,
@@ -108,13 +108,13 @@ pub(crate) struct Passive {
 pub(crate) struct Joint {
     pub name: String,
     pub kind: Kind,
-    /// Base and moving link.
+    /// Base link and moving link.
     pub links: [usize; 2],
-    /// In each link; the coordinate is zero if they coincide.
+    /// Frame on each link; the coordinate is zero if they coincide.
     pub frames: [Pose; 2],
     /// Smallest and largest coordinate.
     pub limits: Option<[f64; 2]>,
-    /// Whether the limits of a joint that turns and slides are those of sliding.
+    /// Whether the limits of a joint that turns and slides apply to sliding.
     pub limits_slide: bool,
     pub passive: Passive,
     pub spot: Spot,
@@ -125,7 +125,7 @@ impl Joint {
         Self { name: name.into(), kind, links, frames, limits: None, limits_slide: false, passive: Passive::default(), spot }
     }
 
-    /// What a change of its coordinate does to the moving link, in the frame on the base; `None` if it has no coordinate.
+    /// Displacement of the moving link by a change of the coordinate, in the frame on the base; `None` if there is no coordinate.
     pub fn step(&self, change: f64) -> Option<Pose> {
         Some(if self.turns()? {
             Pose { p: Vector3::zeros(), R: super::reading::about(&Vector3::z(), change) }
@@ -134,7 +134,7 @@ impl Joint {
         })
     }
 
-    /// Whether its coordinate is an angle; `None` if it has none.
+    /// Whether the coordinate is an angle; `None` if there is no coordinate.
     pub fn turns(&self) -> Option<bool> {
         match self.kind {
             Kind::Pair(PairKind::Revolute | PairKind::Cylindrical | PairKind::Screw { .. } | PairKind::Planar) => Some(true),
@@ -163,20 +163,20 @@ pub(crate) struct Drive {
     pub spot: Spot,
 }
 
-/// What a geometric constraint keeps; directions and points in the axes of their links.
+/// Quantity of a geometric constraint; directions and points in the axes of their links.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum GconKind {
-    /// Two directions, dotted.
+    /// Dot product of two directions.
     Dp1 { a_i: V3, a_j: V3 },
-    /// A direction on the first link, dotted with the vector between two points.
+    /// Dot product of a direction on the first link with the vector between two points.
     Dp2 { a_i: V3, s_i: V3, s_j: V3 },
     /// The squared distance of two points.
     D { s_i: V3, s_j: V3 },
-    /// A direction of the world, dotted with the vector between two points.
+    /// Dot product of a fixed direction in the world with the vector between two points.
     Cd { c: V3, s_i: V3, s_j: V3 },
 }
 
-/// A geometric constraint: a function of time.
+/// A geometric constraint: a quantity as a function of time.
 #[derive(Clone, Debug)]
 pub(crate) struct Gcon {
     pub name: String,
@@ -186,7 +186,7 @@ pub(crate) struct Gcon {
     pub spot: Spot,
 }
 
-/// A number set from outside.
+/// An input.
 #[derive(Clone, Debug)]
 pub(crate) struct Input {
     pub name: String,
@@ -196,7 +196,7 @@ pub(crate) struct Input {
     pub spot: Spot,
 }
 
-/// A number that is integrated with the motion.
+/// A state that is integrated with the motion.
 #[derive(Clone, Debug)]
 pub(crate) struct State {
     pub name: String,
@@ -206,14 +206,14 @@ pub(crate) struct State {
     pub spot: Spot,
 }
 
-/// Where an effort acts.
+/// Where a force acts.
 #[derive(Clone, Debug)]
 pub(crate) enum Acts {
     /// Along the coordinate of a joint.
     Joint(usize, String),
     /// Force at a point of a link and torque on it, components in its axes.
     Link(usize, V3, [String; 3], [String; 3]),
-    /// Along the line of two points of links: tension as a formula of `length` and `rate`.
+    /// Along the line between two points of links: tension as a formula of `length` and `rate`.
     Spring([usize; 2], [V3; 2], String),
 }
 
@@ -225,7 +225,7 @@ pub(crate) struct Effort {
     pub spot: Spot,
 }
 
-/// A point of a link to be reported.
+/// A reported point of a link.
 #[derive(Clone, Debug)]
 pub(crate) struct Point {
     pub name: String,
@@ -249,12 +249,12 @@ pub(crate) struct Draft {
     pub states: Vec<State>,
     pub efforts: Vec<Effort>,
     pub points: Vec<Point>,
-    /// End of the run and distance of outputs, where the file has them.
+    /// End time of the run and output interval, if the file has them.
     pub times: Option<[f64; 2]>,
 }
 
 impl Draft {
-    /// With the ground alone.
+    /// A mechanism with the ground only.
     pub fn new(title: impl Into<String>) -> Self {
         let ground = Link {
             name: "ground".into(),
@@ -280,16 +280,16 @@ impl Draft {
         }
     }
 
-    /// The joint frames as drawn: coordinate along or about z, and whether the frames coincide.
+    /// The two joint frames in the world as drawn.
     pub fn drawn(&self, j: &Joint) -> (Pose, Pose) {
         let [f, m] = [0, 1].map(|k| self.links[j.links[k]].pose.then(&j.frames[k]));
         (f, m)
     }
 
-    /// Moves everything beyond joints of a tree by their steps, see [`Joint::step`]. In the list of joints each comes after that which
-    /// carries its base.
+    /// Moves everything beyond the joints of a tree by their steps, see [`Joint::step`]. Every joint must come after the joint that carries
+    /// its base.
     pub fn displace(&mut self, tree: impl Iterator<Item = usize>, steps: &HashMap<usize, Pose>) {
-        // Former positions of links that have moved.
+        // Former poses of links that have moved.
         let mut before: HashMap<usize, Pose> = HashMap::new();
         for k in tree {
             let Joint { links: [a, b], frames: [frame, _], .. } = self.joints[k];
@@ -306,12 +306,12 @@ impl Draft {
     }
 }
 
-/// Names of one kind of element in a file, each once.
+/// Unique names of one kind of element in a file.
 #[derive(Debug, Default)]
 pub(crate) struct Names<'t>(HashMap<Cow<'t, str>, usize>);
 
 impl<'t> Names<'t> {
-    /// Adds a name; a second one of the same is a problem.
+    /// Adds a name; a duplicate is reported as a problem.
     pub fn add(&mut self, reading: &Reading<'_>, what: &str, name: impl Into<Cow<'t, str>>, index: usize, spot: Spot) {
         let name = name.into();
         if self.0.contains_key(&name) {

@@ -1,7 +1,7 @@
-//! Lists of bodies and geometric constraints in JSON, the model files of the programs behind \[Kissel21\]: bodies by number with place, Euler
-//! parameters (or rotation matrix) and their rates, constraints DP1, DP2, D and CD with their functions of time.
+//! Lists of bodies and geometric constraints in JSON, the model files of the programs behind \[Kissel21\]: bodies by number with position,
+//! Euler parameters (or rotation matrix) and their rates, constraints DP1, DP2, D and CD with their functions of time.
 //!
-//! The files are known in two dialects, which differ in the words for the same things; both are read.
+//! There are two dialects of these files, which use different words for the same things; both are read.
 
 use super::draft::{Body, Draft, Gcon, GconKind, Link, Pose};
 use super::reading::{Reading, Spot};
@@ -12,12 +12,12 @@ use fourbar::expr::Expr;
 use nalgebra::{Matrix3, Quaternion, Rotation3, UnitQuaternion, Vector3, Vector4};
 use std::sync::Arc;
 
-/// Euler parameters whose length differs from one by more than this are noted.
+/// Euler parameters whose norm differs from one by more than this are noted.
 const UNIT: f64 = 0.02;
-/// Derivatives of a function that are given with it agree to this.
+/// Tolerance for the given derivatives of a function.
 const AGREE: f64 = 1e-6;
 
-/// Whether a text is one: bodies are a list, which they never are in the format of this program.
+/// Whether a text has this format: bodies are a list, which they never are in the format of this program.
 pub(super) fn recognises(text: &str) -> bool {
     let text = text.trim_start();
     if !text.starts_with('{') {
@@ -34,7 +34,7 @@ struct Reader<'r, 'a> {
     reading: &'r Reading<'a>,
     source: Arc<str>,
     draft: Draft,
-    /// Number of every link in the file; the ground may have one.
+    /// Number in the file of every link; the ground may have one.
     ids: Vec<(String, usize)>,
 }
 
@@ -103,12 +103,12 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// The value of the first of several words for the same thing.
+    /// The value of the first of several synonyms that is present.
     fn of<'n>(&self, node: &'n Node, words: &[&str]) -> Option<&'n Node> {
         words.iter().find_map(|w| node.section(w, &self.source)).map(|(_, v)| v)
     }
 
-    /// Words of a group that nobody reads.
+    /// Lists keys of a group that are not read.
     fn left_over(&self, node: &Node, known: &[&str], what: &str) {
         let Content::Map(entries) = &node.content else { return };
         for (key, value) in entries.iter() {
@@ -130,7 +130,7 @@ impl Reader<'_, '_> {
         (items.len() == N).then(|| values.try_into().ok()).flatten()
     }
 
-    /// A vector by any of its words; zero if it may be omitted.
+    /// A vector by any of its names; zero if it may be omitted.
     fn vector(&self, node: &Node, words: &[&str], what: &str, needed: bool) -> Vector3<f64> {
         match self.of(node, words) {
             Some(v) => match self.numbers::<3>(v) {
@@ -206,7 +206,7 @@ impl Reader<'_, '_> {
                 self.wrong(format!("`A` of `{what}` is not a rotation"), "its columns are the axes of the body in the world", a);
             }
             let A = rotation(UnitQuaternion::from_rotation_matrix(&Rotation3::from_matrix_unchecked(A)));
-            // Angular velocities are in the axes of the body.
+            // Angular velocities in the file are in body axes.
             return (A, A * self.vector(node, &["omega"], what, false));
         }
         let Some(given) = self.of(node, &["p"]) else { return (Matrix3::identity(), Vector3::zeros()) };
@@ -246,7 +246,7 @@ impl Reader<'_, '_> {
         found
     }
 
-    /// A function of time, with Python's words for powers and constants.
+    /// A function of time, with Python's notation for powers and constants.
     fn function(&self, node: Option<&Node>) -> Option<String> {
         let text = self.text(node?)?;
         Some(text.replace("**", "^").replace("np.", "").replace("math.", ""))
@@ -294,7 +294,7 @@ impl Reader<'_, '_> {
                 return;
             }
         };
-        // The given derivatives of the function are not needed; if they differ from its derivatives, it is wrong.
+        // The given derivatives are not needed; a difference from the derivatives of the function is reported.
         for (order, words) in [(1, ["f_dot", "df"]), (2, ["f_ddot", "ddf"])] {
             let given = self.of(node, &words);
             let Some(own) = self.function(given).and_then(|f| Expr::time(&f).ok()) else { continue };

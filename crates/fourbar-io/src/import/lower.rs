@@ -1,5 +1,5 @@
-//! From a [`Draft`] to a [`ModelSpec`]: welded links become one body, links without mass get a little, names become unique, joints and
-//! efforts are written in the words of this program.
+//! From a [`Draft`] to a [`ModelSpec`]: welded links are merged to one body, massless links get a small mass, names become unique, joints
+//! and efforts are converted.
 
 mod drawn;
 mod forces;
@@ -20,17 +20,17 @@ use fourbar::state::Configuration;
 use nalgebra::{Matrix3, Rotation3, UnitQuaternion, Vector3};
 use std::collections::{HashMap, HashSet};
 
-/// Mass of a link without any, of that of the whole mechanism.
+/// Mass of a massless link as a fraction of the total mass.
 const LITTLE: f64 = 1e-6;
-/// Inertia for each kilogram from which on a link is a body, m^2: below, radii of gyration are smaller than a ten-millionth of a metre.
+/// Smallest inertia per unit mass of an extended body, m^2: below it the radius of gyration is less than a ten-millionth of a metre.
 const POINT: f64 = 1e-14;
-/// How far beyond a limit a start may lie, of the characteristic length, or rad.
+/// Tolerance of a start beyond a limit, relative to the characteristic length, or in rad.
 const INSIDE: f64 = 1e-7;
-/// Limits from here on are none, rad or m: formats that need a number write a large one.
+/// Limits of at least this size mean "none", rad or m: formats that require a number have a large one.
 const ENDLESS: f64 = 1e5;
-/// How often couplings are gone through.
+/// Largest number of passes over the couplings.
 const ROUNDS: usize = 20;
-/// Names that one note lists.
+/// Largest number of names in a note.
 const LISTED: usize = 8;
 
 /// A mechanism and the locations of its elements.
@@ -39,7 +39,7 @@ pub(crate) struct Lowered {
     pub places: Spots,
 }
 
-/// Brings a draft into the words of this program.
+/// Converts a draft to a specification.
 pub(crate) fn lower(mut draft: Draft, reading: &Reading<'_>) -> Lowered {
     let mut merged = merge(&mut draft);
     let shifts = count_from_couplings(&mut draft, reading);
@@ -63,7 +63,7 @@ pub(crate) fn lower(mut draft: Draft, reading: &Reading<'_>) -> Lowered {
     l.joints(&draft);
     l.constraints(&draft);
     l.points(&draft, &merged);
-    // What bodies were made of takes as much memory as they do, and forces are yet to come.
+    // The parts of bodies take as much memory as the bodies, and forces are not yet converted.
     drop((merged, std::mem::take(&mut draft.links), std::mem::take(&mut draft.points)));
     l.outside(&draft);
     l.forces(&mut draft);
@@ -78,10 +78,10 @@ pub(crate) fn lower(mut draft: Draft, reading: &Reading<'_>) -> Lowered {
     Lowered { spec: l.spec, places: l.places.sorted() }
 }
 
-/// Which link each link became, and its pose in that.
+/// For every link, the link it was merged into and its pose there.
 struct Merged(Vec<(usize, Pose)>);
 
-/// Links that are welded become one body, that of the base; everything on them moves over.
+/// Merges welded links into one body, that of the base, with all their elements.
 fn merge(draft: &mut Draft) -> Merged {
     let n = draft.links.len();
     let mut over: Vec<usize> = (0..n).collect();
@@ -94,7 +94,7 @@ fn merge(draft: &mut Draft) -> Merged {
     }
     for j in draft.joints.iter().filter(|j| j.kind == Kind::Welded) {
         let [a, b] = j.links.map(|k| root(&mut over, k));
-        // Whatever is welded to the ground is ground.
+        // Links welded to the ground become part of the ground.
         let (keep, gone) = if b == 0 { (b, a) } else { (a, b) };
         over[gone] = keep;
     }
@@ -152,11 +152,11 @@ fn merge(draft: &mut Draft) -> Merged {
     Merged(list)
 }
 
-/// A gear keeps coordinates in proportion, without an offset. Where the source has one, the coordinate of the second joint counts from
-/// there, with its limits and springs; what was removed is restored.
+/// Gears have no offset between coordinates. If the source has one, the coordinate of the second joint, its limits and springs are shifted
+/// by it; the shift is applied again wherever the source uses the coordinate.
 fn count_from_couplings(draft: &mut Draft, reading: &Reading<'_>) -> HashMap<usize, f64> {
     let mut shifts: HashMap<usize, f64> = HashMap::new();
-    // A second joint may be the first of another coupling.
+    // The second joint may be the first of another coupling.
     for _ in 0..ROUNDS {
         let mut changed = false;
         for k in 0..draft.couplings.len() {
@@ -215,7 +215,7 @@ pub(crate) fn moved(shape: &Shape, pose: &Pose) -> Shape {
     match shape {
         Shape::Box { size, at } if pose.R == Matrix3::identity() => Shape::Box { size: *size, at: point(at) },
         Shape::Box { size, at } => {
-            // A box that is turned is a thick plate.
+            // A rotated box becomes a thick plate.
             let corner = |x: f64, y: f64| point(&[at[0] + x * size[0] / 2.0, at[1] + y * size[1] / 2.0, at[2]]);
             let points = vec![corner(-1.0, -1.0), corner(1.0, -1.0), corner(1.0, 1.0), corner(-1.0, 1.0)];
             Shape::Plate { points, thickness: size[2] }
@@ -232,31 +232,31 @@ pub(crate) fn moved(shape: &Shape, pose: &Pose) -> Shape {
     }
 }
 
-/// A rotation as written.
+/// A rotation in the form of the file.
 pub(crate) fn orientation(R: &Matrix3<f64>) -> Orientation {
     if (R - Matrix3::identity()).amax() == 0.0 {
         return Orientation::World;
     }
     let q = UnitQuaternion::from_rotation_matrix(&Rotation3::from_matrix_unchecked(*R));
     let side = if q.w < 0.0 { -1.0 } else { 1.0 };
-    // Zero without a sign.
+    // Minus zero becomes zero.
     Orientation::Quaternion([q.w, q.i, q.j, q.k].map(|x| side * x + 0.0))
 }
 
 struct Lowering<'r, 'a> {
     reading: &'r Reading<'a>,
     taken: HashSet<String>,
-    /// The next number for names that several elements want.
+    /// The next number for names that are already taken.
     next: HashMap<String, usize>,
     /// Old and new names.
     renamed: Vec<(String, String)>,
-    /// Names by index of the draft; empty if a link has become part of another.
+    /// Names by index in the draft; empty if a link was merged into another.
     bodies: Vec<String>,
     joints: Vec<String>,
     inputs: Vec<String>,
     states: Vec<String>,
     places: Spots,
-    /// Nonzero offsets between coordinates of the source and those here, by joint.
+    /// Nonzero offsets of the coordinates of the source from those of the specification, by joint.
     shifts: HashMap<usize, f64>,
     /// Whether the mechanism starts as drawn.
     drawn: bool,
@@ -266,7 +266,7 @@ struct Lowering<'r, 'a> {
 }
 
 impl Lowering<'_, '_> {
-    /// A name that nothing else has, spelled as names are.
+    /// A unique and valid name.
     fn name(&mut self, section: &str, wanted: &str, suffix: &str, spot: Spot) -> String {
         let mut name: String = wanted.chars().map(|c| if c.is_ascii_alphanumeric() || c == '_' || c == '-' { c } else { '_' }).collect();
         name.truncate(80);
@@ -411,7 +411,7 @@ impl Lowering<'_, '_> {
         }
     }
 
-    /// Geometric constraints; their links are separate bodies.
+    /// Geometric constraints between bodies.
     fn constraints(&mut self, draft: &Draft) {
         for g in &draft.gcons {
             let name = self.name("constraints", &g.name, "constraint", g.spot);
@@ -461,7 +461,7 @@ impl Lowering<'_, '_> {
         JointSpec::Pair { kind, bodies, placement }
     }
 
-    /// Limits of a joint: rigid ones without rebound. What has no single coordinate, or no room, keeps none and is listed.
+    /// Limits of a joint: rigid, without rebound. Limits without a single coordinate or without a range are listed instead.
     fn limits(&mut self, draft: &Draft, joint: usize, name: &str) {
         let j = &draft.joints[joint];
         let Some([low, high]) = j.limits else { return };
@@ -491,19 +491,19 @@ impl Lowering<'_, '_> {
         self.unlimited(name, [low, high], slides, why, j.spot);
     }
 
-    /// Lists limits beyond which the mechanism starts.
+    /// Lists limits that the start violates.
     fn beyond(&self, name: &str, limits: [f64; 2], slides: bool, start: f64, spot: Spot) {
         self.unlimited(name, limits, slides, &format!("the start, {}, is outside them", number(start)), spot);
     }
 
-    /// Lists limits that are not converted.
+    /// Lists limits that are not converted, with the reason.
     fn unlimited(&self, name: &str, [low, high]: [f64; 2], slides: bool, why: &str, spot: Spot) {
         let unit = if slides { "m" } else { "rad" };
         let message = format!("the limits of `{name}`, {} to {} {unit}, are not converted: {why}", number(low), number(high));
         self.reading.note(Diagnostic::new("W452", message).name(name), spot);
     }
 
-    /// Removes limits beyond which a mechanism starts that is not closed as drawn, and lists them: no run could start with them.
+    /// Removes and lists limits that are violated after assembly of a mechanism that is not closed as drawn: no run could start.
     fn limits_inside(&mut self, draft: Draft) {
         if self.spec.limits.is_empty() {
             return;
@@ -513,7 +513,7 @@ impl Lowering<'_, '_> {
         let slide = |j: &Joint| j.limits_slide || j.turns() == Some(false);
         let known: HashMap<String, (Spot, bool)> = joints.map(|(name, j)| (name.clone(), (j.spot, slide(j)))).collect();
         drop(draft);
-        // A mechanism that cannot be built or assembled is reported by the caller who asked for it.
+        // A mechanism that cannot be built or assembled is reported later by the caller.
         let Ok(model) = self.spec.build() else { return };
         let start = assemble(&model).map_or_else(|_| Configuration::start(&model), |a| a.configuration);
         let mut beyond: HashMap<String, f64> = HashMap::new();
@@ -540,7 +540,7 @@ impl Lowering<'_, '_> {
             let name = self.name("points", &p.name, "point", p.spot);
             self.spec.points.push((name, Place { body: self.bodies[p.link].clone(), at: At::Body(p.at.into()) }));
         }
-        // What was its own link is a point of the body that it became part of.
+        // A merged link becomes a point of the body it is part of.
         for (k, (to, pose)) in merged.0.iter().enumerate().skip(1) {
             let link = &draft.links[k];
             if *to != k && !link.name.is_empty() {

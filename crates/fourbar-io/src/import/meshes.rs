@@ -12,23 +12,23 @@ use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 
-/// Names that a note lists.
+/// Largest number of names in a note.
 const LISTED: usize = 6;
 
-/// A mesh file: the folder it was searched for in, and its path below that.
+/// A mesh file: the folder where it was found, and its path below that.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Found {
     folder: PathBuf,
     file: String,
-    /// Whether the folder is that of the model, from which drawings are made.
+    /// Whether this is the folder of the model, the only one from which meshes are drawn.
     own: bool,
 }
 
-/// Meshes of a file, and which of them are missing.
+/// Meshes of a file, with a list of missing ones.
 #[derive(Default)]
 pub(crate) struct Meshes {
     missing: RefCell<Vec<(String, &'static str, Spot)>>,
-    /// Names of these.
+    /// Names of the missing meshes.
     listed: RefCell<HashSet<String>>,
     solids: RefCell<HashMap<String, Option<Body>>>,
 }
@@ -60,7 +60,7 @@ impl Meshes {
         None
     }
 
-    /// Takes note of a mesh that cannot be drawn.
+    /// Records a mesh that cannot be drawn.
     fn not_drawn(&self, uri: &str, why: &'static str, spot: Spot) {
         if self.listed.borrow_mut().insert(uri.into()) {
             self.missing.borrow_mut().push((uri.into(), why, spot));
@@ -110,7 +110,7 @@ impl Meshes {
         body
     }
 
-    /// One note about all meshes that are not drawn.
+    /// Adds one note about all meshes that are not drawn.
     pub fn say_missing(&self, reading: &Reading<'_>) {
         let list = self.missing.borrow();
         let Some((_, why, spot)) = list.first() else { return };

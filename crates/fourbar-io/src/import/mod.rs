@@ -1,7 +1,7 @@
-//! Mechanisms in the formats of other programs, each behind one trait: recognised by content, read into a [`ModelSpec`] with a note for
-//! everything that is not converted.
+//! Mechanisms in the formats of other programs, each an implementation of one trait: recognised by content, read into a [`ModelSpec`] with
+//! a note for everything that is not converted.
 //!
-//! An importer fills a [`draft::Draft`], which has nothing of its format left; [`lower`] brings that into the words of this program.
+//! An importer fills a [`draft::Draft`], which is independent of the format; [`lower`] converts it to a specification.
 #![allow(non_snake_case)]
 
 mod asmt;
@@ -25,31 +25,31 @@ use reading::{Reading, Spot};
 use std::path::Path;
 use std::sync::Arc;
 
-/// Most links of a file, unless a large one is requested: robots have tens, and each costs time and memory.
+/// Largest number of links of a file, unless large files are requested: robots have tens, and each costs time and memory.
 const MOST_LINKS: usize = 20_000;
 
 /// A format of another program.
 pub trait Importer: Sync {
-    /// Its name: `urdf`.
+    /// Short name, such as `urdf`.
     fn name(&self) -> &'static str;
-    /// What it is, for people.
+    /// Name for users.
     fn title(&self) -> &'static str;
-    /// Endings of its files.
+    /// File name extensions.
     fn endings(&self) -> &'static [&'static str];
-    /// Whether a text is one of its files.
+    /// Whether a text has this format.
     fn recognises(&self, text: &str) -> bool;
     #[doc(hidden)]
     fn draft(&self, reading: &Opened<'_>) -> Option<Sketch>;
 }
 
-/// A file while it is read.
+/// A file that is being read.
 #[doc(hidden)]
 pub struct Opened<'a>(Reading<'a>, Arc<str>);
-/// What was read of it.
+/// The mechanism read from it.
 #[doc(hidden)]
 pub struct Sketch(Draft);
 
-/// The formats of other programs that are read.
+/// The supported formats of other programs.
 pub const IMPORTERS: &[&dyn Importer] = &[&Mjcf, &Urdf, &Sdf, &Asmt, &Gcons];
 
 struct Mjcf;
@@ -148,7 +148,7 @@ impl Importer for Gcons {
     }
 }
 
-/// Reads a file in XML, and lists what nobody looked at. `expand` puts included files in their places.
+/// Reads an XML file and lists the content that was not read. `expand` inserts included files.
 fn of_xml(
     Opened(reading, text): &Opened<'_>,
     expand: impl FnOnce(&Reading<'_>, &mut xml::Tree),
@@ -168,7 +168,7 @@ fn of_xml(
     }
 }
 
-/// Any other XML.
+/// Any other XML format.
 struct Unknown;
 
 impl Importer for Unknown {
@@ -196,7 +196,7 @@ impl Importer for Unknown {
     }
 }
 
-/// Which importer reads a text: by its content; the ending of the name decides nothing that the content leaves open.
+/// The importer for a text, selected by content only.
 pub(crate) fn recognised(text: &str, _path: Option<&Path>) -> Option<&'static dyn Importer> {
     IMPORTERS.iter().copied().find(|i| i.recognises(text)).or_else(|| Unknown.recognises(text).then_some(&Unknown as &dyn Importer))
 }
@@ -211,7 +211,7 @@ pub(crate) fn read(importer: &dyn Importer, source: Arc<str>, options: &ReadOpti
     let draft = importer.draft(&opened);
     let Opened(reading, _) = opened;
     if let Some(Sketch(d)) = &draft
-        // The first is the ground.
+        // The first link is the ground.
         && d.links.len() > MOST_LINKS + 1
         && !options.large
     {
@@ -225,7 +225,7 @@ pub(crate) fn read(importer: &dyn Importer, source: Arc<str>, options: &ReadOpti
     let (sources, mut warnings) = reading.finish()?;
     let Some(lower::Lowered { spec, places }) = lowered else { return Err(crate::tree::empty().into()) };
     warnings.sort_by_key(|d| d.code.0);
-    // Whatever keeps the mechanism (results, pages) keeps it in the format of this program, which needs no other files but meshes.
+    // Results and pages store the mechanism in the format of this program, which needs no other files except meshes.
     let text: Arc<str> = write_model(&spec).into();
     let hash = text_hash(&text);
     let foreign = Foreign { texts: sources.into_iter().map(|s| (s.name, s.text)).collect(), spots: places };

@@ -12,17 +12,17 @@ use std::io::Read;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
-/// Problems, and notes, reported for one file.
+/// Largest number of problems, and of notes, reported for a file.
 const MOST: usize = 50;
-/// Files that one file may include.
+/// Largest number of included files.
 const MOST_FILES: usize = 200;
 
-/// A place in one of the texts.
+/// A location in one of the texts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Spot {
-    /// Which text; the first is the file itself.
+    /// Index of the text; the first is the file itself.
     pub file: u16,
-    /// The bytes.
+    /// Range of bytes.
     pub span: Span,
 }
 
@@ -34,17 +34,17 @@ impl Spot {
 /// A text that was read.
 #[derive(Clone, Debug)]
 pub(crate) struct Source {
-    /// Its name beside the file itself; none for that.
+    /// Name of an included file; `None` for the file itself.
     pub name: Option<String>,
     /// The text.
     pub text: Arc<str>,
 }
 
-/// A file while it is read.
+/// A file that is being read.
 pub(crate) struct Reading<'a> {
-    /// How it is read.
+    /// Options for reading.
     pub options: &'a ReadOptions<'a>,
-    /// The folder of the file, where it has one.
+    /// The folder of the file, if it has one.
     pub folder: Option<PathBuf>,
     sources: RefCell<Vec<Source>>,
     problems: RefCell<Vec<Diagnostic>>,
@@ -66,7 +66,7 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// A diagnostic with its place.
+    /// A diagnostic with its location.
     pub fn placed(&self, d: Diagnostic, spot: Spot) -> Diagnostic {
         let sources = self.sources.borrow();
         let Some(source) = sources.get(spot.file as usize) else { return d };
@@ -77,24 +77,24 @@ impl<'a> Reading<'a> {
         d
     }
 
-    /// Something that keeps the file from being read.
+    /// Reports an error in the file.
     pub fn problem(&self, d: Diagnostic, spot: Spot) {
         if self.problems.borrow().len() < MOST {
             let d = self.placed(d, spot);
             let mut problems = self.problems.borrow_mut();
-            // What is read twice is reported once.
+            // A repeated problem is reported once.
             if !problems.contains(&d) {
                 problems.push(d);
             }
         }
     }
 
-    /// Something that keeps the file from being read, with its place or without one.
+    /// Reports an error as it is, with or without a location.
     pub fn refuse(&self, d: Diagnostic) {
         self.problems.borrow_mut().push(d);
     }
 
-    /// A note: something that is not converted, or assumed.
+    /// Adds a note: content that is not converted, or an assumption.
     pub fn note(&self, d: Diagnostic, spot: Spot) {
         if self.notes.borrow().len() < MOST {
             let d = self.placed(d, spot);
@@ -115,7 +115,7 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// The text of a file beside the model, as a further source. It must be in the folder of the model or below it.
+    /// The text of a file that the model refers to, as a further source. It must be in the folder of the model or below it.
     pub fn beside(&self, name: &str, asked: Spot) -> Option<(u16, Arc<str>)> {
         let refuse = |why: &str, help: &str| {
             self.problem(Diagnostic::new("M657", format!("`{name}` cannot be read: {why}")).name(name).help(help), asked);
@@ -134,7 +134,7 @@ impl<'a> Reading<'a> {
             (Ok(_), Ok(path)) if path.is_file() => {}
             _ => return refuse("there is no such file", "check the name, which is relative to the folder of the file"),
         }
-        // The limit holds for all texts together.
+        // The limit applies to all texts together.
         let read: u64 = self.sources.borrow().iter().map(|s| s.text.len() as u64).sum();
         let limit = Limits::of(self.options.large).bytes.saturating_sub(read);
         let mut bytes = Vec::new();
@@ -152,7 +152,7 @@ impl<'a> Reading<'a> {
         Some((sources.len() as u16 - 1, text))
     }
 
-    /// Numbers of an attribute, with bounds on their count.
+    /// Numbers of an attribute, with bounds on their number.
     pub fn numbers(&self, a: Attribute<'_>, least: usize, most: usize) -> Option<Vec<f64>> {
         let list: Result<Vec<f64>, &str> = a.value.split_whitespace().map(|w| w.parse::<f64>().map_err(|_| w)).collect();
         let wrong = |why: String| {
@@ -175,17 +175,17 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// A number, or what holds without it.
+    /// A number, or its default.
     pub fn number(&self, a: Option<Attribute<'_>>, without: f64) -> f64 {
         a.and_then(|a| self.numbers(a, 1, 1)).map_or(without, |x| x[0])
     }
 
-    /// Three numbers, or what holds without them.
+    /// Three numbers, or their default.
     pub fn vector(&self, a: Option<Attribute<'_>>, without: Vector3<f64>) -> Vector3<f64> {
         a.and_then(|a| self.numbers(a, 3, 3)).map_or(without, |x| Vector3::new(x[0], x[1], x[2]))
     }
 
-    /// A direction of unit length, or what holds without it.
+    /// A direction of unit length, or its default.
     pub fn direction(&self, a: Option<Attribute<'_>>, without: Vector3<f64>) -> Vector3<f64> {
         let v = self.vector(a, without);
         match (v.norm() > 1e-12, a) {
@@ -198,7 +198,7 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// An attribute that must be there.
+    /// A required attribute.
     pub fn need<'e>(&self, e: Element<'e>, name: &str) -> Option<Attribute<'e>> {
         let found = e.get(name);
         if found.is_none() {
@@ -208,13 +208,13 @@ impl<'a> Reading<'a> {
         found
     }
 
-    /// A name that must be among those known.
+    /// Reports an unknown name.
     pub fn unknown<'k>(&self, what: &str, word: &str, known: impl Iterator<Item = &'k str>, spot: Spot) {
-        // Names near to it are looked for among all, which takes its time where nobody reads about them.
+        // The search for similar names takes time and is skipped if the problem would not be reported.
         if self.problems.borrow().len() >= MOST {
             return;
         }
-        // Names may come in any order, messages do not.
+        // The order of the names is arbitrary, that in messages must not be.
         let mut list: Vec<&str> = known.collect();
         list.sort_unstable();
         let known = list.iter().copied();
@@ -222,7 +222,7 @@ impl<'a> Reading<'a> {
         self.problem(d.help(suggest(word, known, "known:")), spot);
     }
 
-    /// Something that the mechanism would need and that cannot be said here.
+    /// Reports an essential feature that is not supported.
     pub fn unsupported(&self, what: &str, help: &str, spot: Spot) {
         self.problem(
             Diagnostic::new("M653", format!("{what} is not read, and the mechanism would be a different one without it")).help(help),
@@ -230,7 +230,7 @@ impl<'a> Reading<'a> {
         );
     }
 
-    /// Lists what nobody looked at, one note for each kind of element or attribute.
+    /// Lists content that was not read, one note for each kind of element or attribute.
     pub fn left_over(&self, root: Element<'_>) {
         let mut kinds: BTreeMap<&str, (Vec<&str>, usize, Spot)> = BTreeMap::new();
         let mut listed: HashSet<(&str, &str)> = HashSet::new();
@@ -253,7 +253,7 @@ impl<'a> Reading<'a> {
     }
 }
 
-/// A path below a folder by a name that must not lead out of it; separators of either kind.
+/// The path of a name that must stay below a folder; with separators of either kind.
 fn below(folder: &Path, name: &str) -> Option<PathBuf> {
     let name = name.replace('\\', "/");
     if name.is_empty() || name.contains(['\0', ':']) {
@@ -281,7 +281,7 @@ fn below(folder: &Path, name: &str) -> Option<PathBuf> {
     Some(path)
 }
 
-/// Rotation by a unit quaternion or one of any length, w first.
+/// Rotation by a quaternion of any length, scalar part first.
 pub(crate) fn from_quaternion(q: &[f64]) -> Option<Matrix3<f64>> {
     let q = nalgebra::Quaternion::new(q[0], q[1], q[2], q[3]);
     (q.norm() > 1e-12).then(|| nalgebra::UnitQuaternion::new_normalize(q).to_rotation_matrix().into_inner())

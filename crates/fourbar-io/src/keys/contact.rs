@@ -49,7 +49,7 @@ pub const SIDE: Table = Table {
         may("corners", Expect::Points, "corners that may touch"),
         may("box", Expect::Vector(LENGTH), "edge lengths of a box, whose corners touch"),
         may("polygon", Expect::PointList, "corners of a convex polygon in one plane, in order"),
-        may("plane", Expect::SidePlane, "a plane that the other body is in front of"),
+        may("plane", Expect::SidePlane, "a plane with the other body in front of it"),
         may("curve", Expect::Name("curve"), "a curve in the frame of the body"),
         may("side", Expect::Choice(&["left", "right"]), "side of the curve on which the other body is; default: as drawn"),
         may(

@@ -14,7 +14,7 @@ pub const CURVE: Table = Table {
             Expect::CurvePoints,
             "points of two numbers in the `plane`, or of three numbers that lie in one plane; at least three",
         ),
-        may("closed", Expect::Flag, "whether it goes from the last point back to the first; default: no"),
+        may("closed", Expect::Flag, "whether the last point is joined to the first; default: no"),
         may("plane", Expect::Plane, "the plane of points of two numbers; default: x and y of the body frame"),
     ],
 };

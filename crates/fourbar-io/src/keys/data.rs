@@ -33,14 +33,14 @@ pub const TABLE: Table = Table {
     ],
 };
 
-/// A result column of one's own.
+/// A user-defined result column.
 pub const OUTPUT: Table = Table {
     section: "outputs",
     kind: None,
     title: "an output",
     doc: "A user-defined result column. The expression alone may replace the group.",
     keys: &[
-        need("value", Expect::StateFunction(None), "the column, of time, joints and points"),
+        need("value", Expect::StateFunction(None), "the column as an expression of time, joints and points"),
         may("unit", Expect::Unit, "unit of the column; default: SI"),
     ],
 };

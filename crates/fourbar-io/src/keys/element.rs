@@ -9,13 +9,13 @@ use fourbar::joint::{JointKind, Number, PairForm, PairKind};
 use fourbar::spec::{ConstraintSpec, JointSpec};
 use std::sync::{LazyLock, OnceLock};
 
-/// A joint type: its table and how it is built.
+/// A joint type: its table and its builder.
 pub(crate) struct JointType {
     pub table: Table,
     pub build: Build,
 }
 
-/// Builds a joint from its values; the last argument is its name in files.
+/// Builds a joint from its values; the last argument is its type name in files.
 type Build = fn(&mut Reader<'_>, &Record, &'static str) -> Option<JointSpec>;
 
 const fn joint(kind: &'static str, title: &'static str, doc: &'static str, keys: &'static [Key], build: Build) -> JointType {
@@ -31,8 +31,8 @@ const AXES: Key = may("axes", Expect::TwoAxes, "axis fixed in the base, axis fix
 const LIMITED: Key = may("limits", Expect::Group(&LIMITS), "bounds that it may reach but not exceed");
 const JOINT: Key = need("joint", Expect::Name("joint"), "the joint");
 
-/// Joints by type: those of the engine with their words, then couplings. A joint that sits at a point of two bodies needs no more than
-/// its form and its numbers; others have their own keys.
+/// Joints by type: those of the engine, then couplings. A joint at a point of two bodies needs only its form and its numbers; others have
+/// separate keys.
 pub(crate) static JOINTS: LazyLock<Vec<JointType>> = LazyLock::new(|| {
     let joints = JointKind::WORDS.iter().filter_map(|(kind, words)| {
         let (keys, build) = match PairKind::form_of(kind) {
@@ -44,7 +44,7 @@ pub(crate) static JOINTS: LazyLock<Vec<JointType>> = LazyLock::new(|| {
     joints.chain(COUPLINGS).collect()
 });
 
-/// Keys of a joint that sits at a point of two bodies. They are made once and stay.
+/// Keys of a joint at a point of two bodies, created once and kept.
 fn pair_keys(form: PairForm, numbers: &[Number]) -> &'static [Key] {
     let mut keys = match form {
         PairForm::Axial => vec![BODIES, AT, AXIS, FRAMES],
@@ -251,11 +251,11 @@ pub const DRIVE: Table = Table {
         may("angle", Expect::TimeFunction(PLAIN), "the joint's angle"),
         may("distance", Expect::TimeFunction(LENGTH), "the joint's distance"),
         may("speed", Expect::InputFunction(None), "the rate of the angle, or of the distance if there is no angle"),
-        may("acceleration", Expect::InputFunction(None), "the rate of that speed, which starts at zero or at the value in `start`"),
+        may("acceleration", Expect::InputFunction(None), "the rate of the speed; the speed starts at zero or at the value in `start`"),
     ],
 };
 
-/// A force type: its words are those of the element itself.
+/// A force type, described by the element itself.
 pub(crate) struct ForceType {
     pub table: Table,
     pub kind: &'static Kind,

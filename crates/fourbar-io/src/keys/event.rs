@@ -17,8 +17,8 @@ pub const LIMITS: Table = Table {
         may("restitution", Expect::Number(PLAIN), "ratio of the speeds after and before an impact, 0 to 1; default: 0"),
         may("stiffness", Expect::Number(None), "effort per depth^exponent beyond the limit; default: rigid"),
         may("damping", Expect::Number(None), "with `stiffness`: effort per depth^exponent and speed; default: none, or from `restitution`"),
-        may("exponent", Expect::Number(PLAIN), "with `stiffness`: of the depth; default: 1.5"),
-        may("speed", Expect::Number(None), "with `stiffness` and `restitution`: impact speed at which it applies"),
+        may("exponent", Expect::Number(PLAIN), "with `stiffness`: exponent of the depth; default: 1.5"),
+        may("speed", Expect::Number(None), "with `stiffness` and `restitution`: impact speed at which the restitution applies"),
     ],
 };
 
@@ -30,11 +30,11 @@ pub const EVENT: Table = Table {
     doc: "An action that is executed where an expression of time and state reaches zero.",
     keys: &[
         need("when", Expect::StateFunction(None), "the expression, of time, joints, points, bodies, inputs and states"),
-        may("direction", Expect::Choice(&["any", "rising", "falling"]), "which of its zeros count; default: any"),
+        may("direction", Expect::Choice(&["any", "rising", "falling"]), "which zero crossings count; default: any"),
         may("once", Expect::Flag, "whether it happens only once; default: yes, unless its only actions are `set`"),
         may("rearm", Expect::Number(None), "distance by which the expression must return before it can happen again; default: 0"),
         may("after", Expect::Name("event"), "the event that must have happened before"),
-        need("do", Expect::Actions, "what is done, in order: `{remove: sling}`, `{lock: jaw}`, `{set: {torque: 0}}`, `{stop: true}`"),
+        need("do", Expect::Actions, "the actions, in order: `{remove: sling}`, `{lock: jaw}`, `{set: {torque: 0}}`, `{stop: true}`"),
     ],
 };
 

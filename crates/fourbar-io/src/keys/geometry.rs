@@ -21,11 +21,11 @@ pub const BODY: Table = Table {
         ),
         may("solid", Expect::Solid, "solids with density that define mass, centre of mass and inertia; drawn if `shape` is omitted"),
         may("at", Expect::Vector(LENGTH), "origin of the body frame in the world, at the start; default: the world's origin"),
-        may("orientation", Expect::Orientation, "of the body frame in the world, at the start; default: as the world"),
+        may("orientation", Expect::Orientation, "orientation of the body frame in the world, at the start; default: that of the world"),
         may("com", Expect::Vector(LENGTH), "centre of mass in the body frame; default: its origin"),
-        may("velocity", Expect::Vector(Some(Dimension::SPEED)), "of the centre of mass, in the world; default: zero"),
+        may("velocity", Expect::Vector(Some(Dimension::SPEED)), "velocity of the centre of mass, in the world; default: zero"),
         may("omega", Expect::Vector(Some(Dimension::RATE)), "angular velocity, in the world; default: zero"),
-        may("shape", Expect::Shapes, "what to draw; default: made from the joints"),
+        may("shape", Expect::Shapes, "shapes to draw; default: derived from the joints"),
     ],
 };
 
@@ -69,7 +69,7 @@ pub(crate) const SOLIDS: &[SolidType] = &[
     solid(
         "mesh",
         "a solid bounded by a mesh",
-        "What a closed mesh encloses, from an STL, OBJ or glTF file in the folder of the model or below it.",
+        "The solid enclosed by a mesh, from an STL, OBJ or glTF file in the folder of the model or below it.",
         &[
             need("file", Expect::File, "path relative to the model's folder"),
             need("scale", Expect::Number(PLAIN), "metres per unit of the file: 0.001 if it is in millimetres"),

@@ -1,7 +1,7 @@
 //! The keywords of the mechanism file: one table drives reading, the check of dimensions, the schema, the manual and `list`.
 //!
-//! A [`Table`] lists the keys of one kind of group; a [`Key`] states what is after it. A new joint, force, constraint or
-//! shape type is one entry: its table beside the function that builds it.
+//! A [`Table`] lists the keys of one kind of group; a [`Key`] describes its value. A new joint, force, constraint or shape type is one
+//! entry: its table beside the function that builds it.
 
 mod auxiliary;
 mod contact;
@@ -30,15 +30,15 @@ use fourbar::expr::Dimension;
 pub enum Expect {
     /// A number, quantity or constant expression; `None` if the dimension depends on other things.
     Number(Option<Dimension>),
-    /// Three of them.
+    /// Three numbers.
     Vector(Option<Dimension>),
-    /// A direction in the frame the key speaks of: three numbers in any one unit.
+    /// A direction in the frame that the key refers to: three numbers in any one unit.
     Axis,
     /// Four plain numbers.
     Four,
     /// Three rows of three plain numbers.
     Matrix,
-    /// Three of the first dimension, three of the second.
+    /// Three numbers of the first dimension, three of the second.
     Six(Dimension, Dimension),
     /// A list of points.
     PointList,
@@ -54,7 +54,7 @@ pub enum Expect {
     TimeFunction(Option<Dimension>),
     /// An expression that may use the time `t` and inputs.
     InputFunction(Option<Dimension>),
-    /// Two numbers, the least first; their dimension depends on other things.
+    /// Two numbers, the smaller first; their dimension depends on other things.
     Range,
     /// An expression of time and state.
     StateFunction(Option<Dimension>),
@@ -62,7 +62,7 @@ pub enum Expect {
     StateVector(Dimension),
     /// Free text.
     Text,
-    /// The whole number one: the version of the format.
+    /// The number 1: the version of the format.
     Version,
     /// One of a few words.
     Choice(&'static [&'static str]),
@@ -72,7 +72,7 @@ pub enum Expect {
     TwoNames(&'static str),
     /// Any number of names of the given thing.
     Names(&'static str),
-    /// A file beside the model.
+    /// A file in the folder of the model.
     File,
     /// A place on a body; the table `place`.
     Place,
@@ -130,12 +130,12 @@ pub enum Expect {
     Integrator,
     /// Any number of plain numbers.
     NumberList,
-    /// Rows of them, each of any length.
+    /// Rows of plain numbers, of any length.
     NumberRows,
 }
 
 impl Expect {
-    /// What it is, in words.
+    /// The value in words.
     pub fn words(&self) -> String {
         let of = |d: &Option<Dimension>| match d {
             Some(d) if *d == Dimension::NONE => String::new(),
@@ -208,28 +208,28 @@ fn article(word: &str) -> String {
 /// A key of a group.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Key {
-    /// How it is written.
+    /// Name in files.
     pub name: &'static str,
     /// The required value.
     pub expect: Expect,
-    /// Whether it must be there.
+    /// Whether it is required.
     pub required: bool,
-    /// One line about it.
+    /// One-line description.
     pub doc: &'static str,
 }
 
 /// The keys of one kind of group.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Table {
-    /// The section of the file it belongs to.
+    /// The section of the file to which it belongs.
     pub section: &'static str,
-    /// The value of `type`, where the group has one.
+    /// The value of `type`, if the group has one.
     pub kind: Option<&'static str>,
-    /// How messages call such a group: "a revolute joint".
+    /// Description for messages: "a revolute joint".
     pub title: &'static str,
-    /// One line about it.
+    /// One-line description.
     pub doc: &'static str,
-    /// Its keys, `type` omitted.
+    /// The keys, except `type`.
     pub keys: &'static [Key],
 }
 
@@ -245,7 +245,7 @@ const LENGTH: Option<Dimension> = Some(Dimension::LENGTH);
 const TIME: Option<Dimension> = Some(Dimension::TIME);
 const PLAIN: Option<Dimension> = Some(Dimension::NONE);
 
-/// The top of the file.
+/// The top level of the file.
 pub const TOP: Table = Table {
     section: "",
     kind: None,
@@ -254,15 +254,15 @@ pub const TOP: Table = Table {
     keys: &[
         need("fourbar", Expect::Version, "version of the format"),
         may("title", Expect::Text, "free text"),
-        may("parameters", Expect::Parameters, "numbers with names, to be used in expressions; `--set` changes them"),
+        may("parameters", Expect::Parameters, "named numbers for use in expressions; `--set` changes them"),
         may("gravity", Expect::Vector(Some(Dimension::ACCELERATION)), "acceleration of gravity in the world; default: none"),
-        need("bodies", Expect::Section("bodies"), "rigid bodies by name; `ground` is always there"),
+        need("bodies", Expect::Section("bodies"), "rigid bodies by name; `ground` always exists"),
         may("curves", Expect::Section("curves"), "planar curves by name, for joints that follow them"),
         may("joints", Expect::Section("joints"), "joints and couplings by name"),
         may("constraints", Expect::Section("constraints"), "bare constraints by name"),
         may("drives", Expect::Section("drives"), "joint coordinates prescribed as functions of time, by name"),
         may("forces", Expect::Section("forces"), "forces by name"),
-        may("contacts", Expect::Section("contacts"), "where bodies may touch, by name"),
+        may("contacts", Expect::Section("contacts"), "contacts between bodies, by name"),
         may("points", Expect::Section("points"), "points to report and to trace, by name"),
         may(
             "functions",
@@ -273,23 +273,23 @@ pub const TOP: Table = Table {
         may("outputs", Expect::Section("outputs"), "user-defined result columns, by name"),
         may("inputs", Expect::Section("inputs"), "numbers set externally between steps, by name"),
         may("states", Expect::Section("states"), "user-defined variables that are integrated with the motion, by name"),
-        may("paths", Expect::Section("paths"), "paths that points are to follow, for `fourbar inverse`, by name"),
-        may("motors", Expect::Section("motors"), "motors that drive them, by name"),
-        may("events", Expect::Section("events"), "what changes the mechanism during a run, by name"),
+        may("paths", Expect::Section("paths"), "prescribed paths of points, for `fourbar inverse`, by name"),
+        may("motors", Expect::Section("motors"), "motors on joints, by name"),
+        may("events", Expect::Section("events"), "events that change the mechanism during a run, by name"),
         may("hold", Expect::Names("joint or body"), "joints or bodies that assembly may not move"),
         may(
             "start",
             Expect::Coordinates,
             "conditions for assembly: `pin.angle`, `pin.speed`, `tip.x` or `tip.vx` with their values; `from: equilibrium` starts in equilibrium",
         ),
-        may("study", Expect::Group(&STUDY), "what `run` and the studies of designers compute"),
+        may("study", Expect::Group(&STUDY), "settings of `run` and of the design studies"),
         may("tolerances", Expect::Section("tolerances"), "tolerances of parameters and clearances of joints, by name; for `tolerance`"),
         may("results", Expect::Group(&RESULTS), "columns written to results"),
-        may("view", Expect::Group(&VIEW), "how pictures are drawn"),
+        may("view", Expect::Group(&VIEW), "settings of pictures"),
     ],
 };
 
-/// Which columns results keep.
+/// Selection of result columns.
 pub const RESULTS: Table = Table {
     section: "results",
     kind: None,
@@ -302,12 +302,12 @@ pub const RESULTS: Table = Table {
     )],
 };
 
-/// How pictures are drawn.
+/// Settings of pictures.
 pub const VIEW: Table = Table {
     section: "view",
     kind: None,
     title: "the view",
-    doc: "How pictures are drawn.",
+    doc: "Settings of pictures.",
     keys: &[
         may("trace", Expect::Names("point or body"), "points or bodies whose paths are drawn"),
         may(

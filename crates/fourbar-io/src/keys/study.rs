@@ -1,13 +1,13 @@
-//! What `run`, `sweep`, `tolerance`, `optimize` and `synthesize` compute.
+//! Settings of `run`, `sweep`, `tolerance`, `optimize` and `synthesize`.
 
 use super::{Expect, LENGTH, PLAIN, STUDY_EVENTS, TIME, Table, may, need};
 
-/// What `run` computes, and the studies of designers.
+/// Settings of `run` and of the design studies.
 pub const STUDY: Table = Table {
     section: "study",
     kind: None,
     title: "the study",
-    doc: "What `run` computes; measures, sweeps and optimisations of the same mechanism.",
+    doc: "Settings of `run`, and measures, sweeps and optimisations of the same mechanism.",
     keys: &[
         may("analysis", Expect::Choice(&["dynamics", "kinematics"]), "default: dynamics, or kinematics if the mechanism is fully driven"),
         may("formulation", Expect::Name("formulation"), "`fourbar list` prints them; `auto` chooses"),
@@ -21,14 +21,14 @@ pub const STUDY: Table = Table {
         may(
             "measures",
             Expect::Options,
-            "numbers taken from the result columns by name, such as `max(abs(motor.effort))`; for `sweep` and `tolerance`",
+            "named numbers computed from the result columns, such as `max(abs(motor.effort))`; for `sweep` and `tolerance`",
         ),
-        may("sweep", Expect::Group(&SWEEP), "what `sweep` varies"),
-        may("optimize", Expect::Group(&OPTIMIZE), "what `optimize` searches for"),
+        may("sweep", Expect::Group(&SWEEP), "settings of `sweep`"),
+        may("optimize", Expect::Group(&OPTIMIZE), "settings of `optimize`"),
     ],
 };
 
-/// A method of one's own.
+/// A user-defined integration method.
 pub const INTEGRATOR: Table = Table {
     section: "study.integrator",
     kind: None,
@@ -37,26 +37,26 @@ pub const INTEGRATOR: Table = Table {
     keys: &[need("tableau", Expect::Group(&TABLEAU), "an explicit Runge-Kutta method")],
 };
 
-/// An explicit Runge-Kutta method, as Butcher writes it.
+/// An explicit Runge-Kutta method as a Butcher tableau.
 pub const TABLEAU: Table = Table {
     section: "study.integrator.tableau",
     kind: None,
     title: "the tableau",
     doc: "A user-defined explicit Runge-Kutta method; its order is determined from the order conditions and reported after the run.",
     keys: &[
-        need("a", Expect::NumberRows, "the matrix by rows, from the first stage on or from the second; nothing on and above the diagonal"),
+        need("a", Expect::NumberRows, "the matrix by rows, from the first or the second stage on; no entries on or above the diagonal"),
         need("b", Expect::NumberList, "weights of the result, one for each stage"),
         may("c", Expect::NumberList, "nodes; default: the sums of the rows"),
         may("estimate", Expect::NumberList, "weights of a second result that estimates the error; without it: fixed steps only"),
     ],
 };
 
-/// What `sweep` varies.
+/// Settings of `sweep`.
 pub const SWEEP: Table = Table {
     section: "sweep",
     kind: None,
     title: "the sweep",
-    doc: "What `sweep` varies: a grid of all values, or cases sampled from ranges.",
+    doc: "The cases of `sweep`: a grid of all parameter values, or cases sampled from ranges.",
     keys: &[
         need(
             "vary",
@@ -69,12 +69,12 @@ pub const SWEEP: Table = Table {
     ],
 };
 
-/// What `optimize` searches for.
+/// Settings of `optimize`.
 pub const OPTIMIZE: Table = Table {
     section: "optimize",
     kind: None,
     title: "the optimisation",
-    doc: "What `optimize` searches for: values of parameters within bounds that minimise or maximise a measure, or bring several measures to zero.",
+    doc: "The problem of `optimize`: find parameter values within bounds that minimise or maximise a measure, or bring several measures to zero.",
     keys: &[
         need("vary", Expect::Options, "bounds of parameters by name: `30..45 mm`"),
         may("minimize", Expect::Text, "the measure to minimise"),
@@ -99,6 +99,6 @@ pub const TOLERANCE: Table = Table {
             Expect::Text,
             "grade of ISO 286, `IT5` to `IT16`, for a length of up to 500 mm: its zone, centred on the value, is three standard deviations to each side",
         ),
-        may("clearance", Expect::Number(LENGTH), "of a revolute or spherical joint by name: largest eccentricity of its pin"),
+        may("clearance", Expect::Number(LENGTH), "clearance of a revolute or spherical joint by name: largest eccentricity of its pin"),
     ],
 };

@@ -14,7 +14,7 @@ pub const PATH: Table = Table {
         may("x", Expect::TimeFunction(LENGTH), "its coordinate x in the world; default: free"),
         may("y", Expect::TimeFunction(LENGTH), "its coordinate y; default: free"),
         may("z", Expect::TimeFunction(LENGTH), "its coordinate z; default: free"),
-        may("through", Expect::PointList, "instead of functions: three points of the world or more, joined by a smooth curve"),
+        may("through", Expect::PointList, "instead of functions: at least three points in the world, joined by a smooth curve"),
         may("closed", Expect::Flag, "whether the curve continues from the last point to the first; default: false"),
         may(
             "profile",
@@ -38,7 +38,7 @@ pub const MOTOR: Table = Table {
     title: "a motor",
     doc: "A motor on a joint, for `fourbar inverse` and `fourbar report`.",
     keys: &[
-        need("joint", Expect::Name("joint"), "the joint it turns or pushes"),
+        need("joint", Expect::Name("joint"), "the driven joint"),
         may("rated", Expect::Number(None), "continuous effort at the joint: torque or force"),
         may("limit", Expect::Number(None), "largest effort at the joint"),
         may("inertia", Expect::Number(Some(Dimension::INERTIA)), "inertia of its rotor about its own axis; default: 0"),

@@ -11,13 +11,13 @@ use fourbar::Diagnostic;
 use fourbar::expr::{Dimension, Expr, Symbol};
 use fourbar::spec::*;
 
-/// Acceleration of gravity where the file only states that there is some.
+/// Acceleration of gravity if the file gives no value.
 const GRAVITY: f64 = 9.81;
 /// Keys of the section.
 const APPLIED: [&str; 4] = ["Gravity", "Forces", "Actuators", "Rayleigh"];
 
 impl<'a> Reader<'a> {
-    /// Reads the section; states whether something in it depends on time.
+    /// Reads the section; returns whether any value depends on time.
     pub(super) fn applied(
         &mut self,
         parts: &Parts<'a>,
@@ -53,7 +53,7 @@ impl<'a> Reader<'a> {
         timed
     }
 
-    /// Nothing: the default, downwards; a number: its size, downwards; a list: the vector.
+    /// No value: the default, downwards; a number: the magnitude, downwards; a list: the vector.
     fn gravity(&mut self, dimension: usize, node: &Node, path: &Path<'_>) -> Option<V3> {
         let unit = Some(Dimension::ACCELERATION);
         let size = match &node.content {
@@ -191,7 +191,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A prescribed length, angle or slide; states whether it depends on time.
+    /// A prescribed length, angle or slide; returns whether it depends on time.
     fn part_actuator(
         &mut self,
         parts: &Parts<'a>,
@@ -249,7 +249,7 @@ impl<'a> Reader<'a> {
         Some([self.part_of(parts, &items[0], &path.index(0))?, self.part_of(parts, &items[1], &path.index(1))?])
     }
 
-    /// The hinge at a point, and whether its angle counts from the second of the wanted parts to the first.
+    /// The hinge at a point, and whether its angle is counted from the second part of `pair` to the first.
     fn hinge_at(
         &mut self,
         joined: &Joined,
@@ -260,7 +260,7 @@ impl<'a> Reader<'a> {
     ) -> Option<(String, bool)> {
         let hinges: Vec<&Made> = joined.get(point).into_iter().flatten().filter(|m| m.hinge).collect();
         let (message, help) = match (pair, hinges.as_slice()) {
-            // A pair that could not be read has been complained of.
+            // A pair that could not be read has already been reported.
             (Some(None), _) => return None,
             (None, [only]) => return Some((only.name.clone(), false)),
             (Some(Some([a, b])), list) => {
@@ -286,7 +286,7 @@ impl<'a> Reader<'a> {
         None
     }
 
-    /// Half the sum of `c rate^2`: rates of points, of lengths, of hinge angles. The force is minus its gradient.
+    /// Dissipation function: half the sum of `c rate^2` over rates of points, lengths and hinge angles. The force is minus its gradient.
     fn rayleigh(
         &mut self,
         parts: &Parts<'a>,
@@ -343,11 +343,11 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// An expression with something done to it, its variables unchanged.
+/// An expression rewritten by `text`, its variables unchanged.
 fn wrapped(e: &Expr, text: impl Fn(&str) -> String) -> Expr {
     let body = e.to_text(|k| format!("v{k}"));
     let parsed = Expr::parse(&text(&body), &mut |name| name.strip_prefix('v')?.parse().ok().map(Symbol::Variable));
-    // The longest expressions may exceed the limit of the parser by the parentheses: not a number is rejected by the engine by name.
+    // The added parentheses may exceed the limit of the parser: the engine rejects NaN with the name of the element.
     parsed.unwrap_or_else(|_| Expr::constant(f64::NAN))
 }
 

@@ -1,7 +1,7 @@
 //! Joints from shared points and vectors [Pryce20, section 2.2, "Kinematic constraints"].
 //!
-//! A shared point is a pin in the plane and a ball in space; with a shared vector it is a hinge, with two a weld. Two shared
-//! points are rejected, as in the paper: their distance would be stated twice. A point on a line of another part slides.
+//! A shared point is a pin in the plane and a ball in space; with a shared vector it is a hinge, with two a weld. Two shared points are
+//! rejected, as in the paper: their distance would be constrained twice. A point on a line of another part slides.
 
 use super::parts::More;
 use super::{GROUND, Parts};
@@ -14,10 +14,10 @@ use std::collections::HashMap;
 
 const X: V3 = [1.0, 0.0, 0.0];
 const Z: V3 = [0.0, 0.0, 1.0];
-/// Parts at one point up to which all pairs are examined; beyond it each is joined to the first.
+/// Largest number of parts at a point for which all pairs are checked; beyond it each part is checked against the first only.
 const CROWD: usize = 64;
 
-/// A joint that was made: its name, its parts, and whether it is a hinge or a slide.
+/// A joint that was created: its name, its parts, and whether it is a hinge or a slide.
 pub(super) struct Made {
     pub name: String,
     pub parts: [usize; 2],
@@ -25,7 +25,7 @@ pub(super) struct Made {
     pub slide: bool,
 }
 
-/// Joints by the point, or the collinear triple, they come from.
+/// Joints by the point or collinear triple that they come from.
 pub(super) type Joined = HashMap<String, Vec<Made>>;
 
 /// Union-find over parts.
@@ -42,7 +42,7 @@ impl Groups {
         }
         k
     }
-    /// Joins two groups; false if they were one already.
+    /// Joins two groups; false if they were already one group.
     fn join(&mut self, a: usize, b: usize) -> bool {
         let (a, b) = (self.root(a), self.root(b));
         self.0[a.max(b)] = a.min(b);
@@ -50,13 +50,13 @@ impl Groups {
     }
 }
 
-/// What the joints are collected in.
+/// State while the joints are collected.
 struct Joiner<'p, 'a, 's> {
     parts: &'p Parts<'a>,
     spec: &'s mut ModelSpec,
     aliases: &'s mut Vec<(String, String)>,
     joined: Joined,
-    /// Joints that keep both parts in parallel planes, for plane mechanisms.
+    /// Groups of parts that joints keep in parallel planes, for plane mechanisms.
     level: Groups,
     /// Pairs of parts whose shared vectors a joint keeps parallel.
     parallel: Vec<[usize; 2]>,
@@ -67,7 +67,7 @@ impl Joiner<'_, '_, '_> {
         self.parts.parts[part].label.clone()
     }
 
-    /// Where a joint is searched for when something is wrong with it: its moving part.
+    /// Path reported for problems of a joint: its moving part.
     fn place_of(&self, part: usize) -> String {
         let p = &self.parts.parts[part];
         format!("PartData.{}.{}", if p.particle { "Particles" } else { "Rigids" }, p.key)
@@ -86,10 +86,10 @@ impl Joiner<'_, '_, '_> {
         JointSpec::Pair { kind, bodies: [self.label(base), self.label(moving)], placement: Placement::Frames { base: f, moving: m } }
     }
 
-    /// Vectors that both parts have, up to two independent ones.
+    /// Vectors that both parts share, up to two independent ones.
     fn shared_vectors(&self, a: usize, b: usize) -> Vec<[V3; 2]> {
         let p = self.parts;
-        // The part with fewer items is searched: the ground of a large mechanism may have many.
+        // The part with fewer items is searched, as the ground of a large mechanism may have many.
         let few = if p.parts[a].items.len() <= p.parts[b].items.len() { a } else { b };
         let mut found: Vec<[V3; 2]> = Vec::new();
         for &k in p.parts[few].items.iter().filter(|k| p.items[**k].vector) {
@@ -118,7 +118,7 @@ impl Joiner<'_, '_, '_> {
         }
         let vectors = self.shared_vectors(a, b);
         let (kind, frames) = match (p.dimension, vectors.as_slice()) {
-            // In the plane the angle is that from the x axis of one part to that of the other.
+            // In the plane the angle is measured from the x axis of one part to that of the other.
             (2, []) => (PairKind::Revolute, [frame(s, Z, Some(X)), frame(t, Z, Some(X))]),
             (2, [[u, v], ..]) => (PairKind::Fixed, [frame(s, Z, Some(*u)), frame(t, Z, Some(*v))]),
             (_, []) => (PairKind::Spherical, [frame(s, Z, None), frame(t, Z, None)]),
@@ -139,7 +139,7 @@ impl Joiner<'_, '_, '_> {
     fn on_line(&mut self, name: &str, [p, line, q]: [usize; 3]) -> Result<(), &'static str> {
         let parts = self.parts;
         let items = &parts.items;
-        // The direction of the line on a part, where it has it together with the first point.
+        // The direction of the line on a part that has both the line and the given point.
         let along = |part: usize, from: usize| -> Option<V3> {
             parts.local(from, part)?;
             let x = parts.local(line, part)?;
@@ -177,7 +177,7 @@ impl Joiner<'_, '_, '_> {
             (2, None) => (PairKind::PointOnPlane, [frame(s, across(u), None), frame(t, across(u), None)]),
             (_, Some(v)) => match other.as_slice() {
                 [[a, b], [c, d]] => {
-                    // The vector that is not the axis fixes the turn.
+                    // The vector other than the axis fixes the rotation.
                     let turn = if Vector3::from(*a).cross(&Vector3::from(u)).norm() > 1e-9 { [*a, *b] } else { [*c, *d] };
                     (PairKind::Prismatic, [frame(s, u, Some(turn[0])), frame(t, v, Some(turn[1]))])
                 }
@@ -196,13 +196,13 @@ impl Joiner<'_, '_, '_> {
         Ok(())
     }
 
-    /// Vectors that several parts have, but no joint keeps parallel.
+    /// Aligns vectors that are shared by parts but not kept parallel by a joint.
     fn align(&mut self) {
         let parts = self.parts;
         for (k, item) in parts.items.iter().enumerate().filter(|(_, i)| i.vector && i.on.len() > 1) {
             let place: HashMap<usize, usize> = item.on.iter().enumerate().map(|(n, (part, _))| (*part, n)).collect();
             let mut groups = Groups::new(item.on.len());
-            // Only joints among the parts that have this vector count.
+            // Only joints between parts that share this vector count.
             for (n, (part, _)) in item.on.iter().enumerate() {
                 for &[a, b] in self.parallel_of(*part) {
                     let other = if a == *part { b } else { a };
@@ -215,7 +215,7 @@ impl Joiner<'_, '_, '_> {
             for (n, &(part, v)) in item.on.iter().enumerate().skip(1) {
                 if groups.join(0, n) {
                     let bodies = [self.label(first), self.label(part)];
-                    // In the plane one row is enough: the vector of one is across the turned vector of the other.
+                    // In the plane one constraint row is enough: the vector of one part is normal to the rotated vector of the other.
                     let (v, angle) = if parts.dimension == 2 { ([-v[1], v[0], 0.0], std::f64::consts::FRAC_PI_2) } else { (v, 0.0) };
                     let joint = JointSpec::Angle { bodies, axes: [At::Body(u), At::Body(v)], angle: Some(angle) };
                     self.add(parts.items[k].name, first, part, joint, false, false);
@@ -243,7 +243,7 @@ impl Reader<'_> {
         let mut j = Joiner { parts, spec, aliases, joined: Joined::new(), level, parallel: Vec::new() };
         let mut met: HashMap<[usize; 2], usize> = HashMap::new();
         for (point, item) in parts.items.iter().enumerate().filter(|(_, i)| !i.vector && i.on.len() > 1) {
-            // Rigid parts come before particles, so that these are welded to a part.
+            // Rigid parts come before particles, so that particles are welded to a part.
             let mut members: Vec<usize> = item.on.iter().map(|(p, _)| *p).collect();
             members.sort_by_key(|p| (parts.parts[*p].particle, *p));
             let looked_at = if members.len() <= CROWD { members.len() } else { 1 };
@@ -254,7 +254,7 @@ impl Reader<'_> {
                     }
                 }
             }
-            // Each further part joins the one it shares most vectors with.
+            // Each further part is joined to the part with which it shares most vectors.
             let mut inside = vec![members[0]];
             let mut outside = members[1..].to_vec();
             while !outside.is_empty() {
@@ -321,7 +321,7 @@ impl Reader<'_> {
         self.problem(d.at(format!("PartData.Collinears.{name}")), span);
     }
 
-    /// The springs, now that every point has its part.
+    /// The springs, once every point belongs to a part.
     pub(super) fn springs<'a>(&mut self, parts: &Parts<'a>, more: &More<'a>, spec: &mut ModelSpec, aliases: &mut Vec<(String, String)>) {
         for s in &more.springs {
             let name = if parts.part(s.key).is_some() { format!("spring_{}", s.key) } else { s.key.to_string() };
@@ -333,7 +333,7 @@ impl Reader<'_> {
     }
 }
 
-/// A point as a place: on the ground if it is fixed, else on the first rigid part that has it.
+/// A point as a place: on the ground if it is fixed, otherwise on the first rigid part that has it.
 pub(super) fn place_of(parts: &Parts<'_>, point: usize) -> Place {
     let on = &parts.items[point].on;
     let best = on.iter().min_by_key(|(p, _)| (*p != GROUND, parts.parts[*p].particle, *p));

@@ -1,8 +1,8 @@
 //! MechSpec files [Pryce20, Figs. 3 and 5]: parts made of points and vectors, joined by sharing them.
 //!
-//! A capital letter with digits names a point, a small one a vector; the name of a part is the list of its points and vectors. Parts
-//! that share a point are pinned there (2D) or joined by a ball (3D), a shared point and vector make a hinge, a collinear
-//! point slides. Reading gives the same [`ModelSpec`] as the other format, so that everything else works on it.
+//! A capital letter with digits names a point, a small letter a vector; the name of a part is the list of its points and vectors. Parts
+//! that share a point are pinned there (2D) or joined by a ball (3D), a shared point and vector make a hinge, a collinear point slides.
+//! Reading gives the same [`ModelSpec`] as the other format, so that all functions apply.
 
 mod forces;
 mod joints;
@@ -19,7 +19,7 @@ use fourbar::spec::{At, BasicSpec, ModelSpec, Place, V3};
 use joints::Joined;
 use std::collections::HashMap;
 
-/// The ground among the parts.
+/// Index of the ground among the parts.
 const GROUND: usize = 0;
 /// Sections of the file.
 const TOP: [&str; 6] = ["Title", "PhysicalParams", "Dimension", "PartData", "AppliedForces", "ProblemData"];
@@ -28,9 +28,9 @@ const TOP: [&str; 6] = ["Title", "PhysicalParams", "Dimension", "PartData", "App
 struct Item<'a> {
     name: &'a str,
     vector: bool,
-    /// Parts it belongs to, with its coordinates there; vectors have unit length. On the ground: in the world.
+    /// Parts it belongs to, with its coordinates there; vectors have unit length. On the ground: world coordinates.
     on: Vec<(usize, V3)>,
-    /// Given positions and velocities at the start, by component.
+    /// Given initial positions and velocities, by component.
     position: [Option<f64>; 3],
     velocity: [Option<f64>; 3],
 }
@@ -43,17 +43,17 @@ impl Item<'_> {
 
 /// A rigid part, a particle, or the ground.
 struct Part<'a> {
-    /// Its key in the file.
+    /// Key in the file.
     key: &'a str,
-    /// Name of its body.
+    /// Name of the body.
     label: String,
-    /// Its points and vectors, in the order of its name.
+    /// Points and vectors, in the order of the name.
     items: Vec<usize>,
     particle: bool,
     span: Span,
 }
 
-/// The parts and what they are made of.
+/// The parts with their points and vectors.
 struct Parts<'a> {
     /// 2 or 3.
     dimension: usize,
@@ -61,9 +61,9 @@ struct Parts<'a> {
     by_name: HashMap<&'a str, usize>,
     /// Coordinates by item and part.
     locals: HashMap<(usize, usize), V3>,
-    /// The ground comes first.
+    /// The parts, the ground first.
     parts: Vec<Part<'a>>,
-    /// Parts by key and by name of their body.
+    /// Index of a part by key and by name of the body.
     by_key: HashMap<String, usize>,
 }
 
@@ -85,7 +85,7 @@ impl<'a> Parts<'a> {
     fn add(&mut self, part: Part<'a>) -> usize {
         let k = self.parts.len();
         for name in [part.label.clone(), part.key.to_string()] {
-            // A particle is called by its label: its key is its point.
+            // A particle is found by its label only: its key is the name of its point.
             if !(part.particle && name == part.key) {
                 self.by_key.entry(name).or_insert(k);
             }
@@ -102,7 +102,7 @@ pub(crate) fn is_mechspec(tree: &Tree) -> bool {
     !has("fourbar") && (has("PartData") || (has("Dimension") && (has("PhysicalParams") || has("ProblemData"))))
 }
 
-/// The points and vectors of which a name is made: each a letter with the digits after it.
+/// The points and vectors in a name: each a letter with the digits after it.
 pub(crate) fn tokens(name: &str) -> Option<Vec<&str>> {
     let mut list = Vec::new();
     let mut rest = name;
@@ -117,7 +117,7 @@ pub(crate) fn tokens(name: &str) -> Option<Vec<&str>> {
     Some(list)
 }
 
-/// Reads a MechSpec; `aliases` gets the places of what it makes.
+/// Reads a MechSpec; `aliases` gets the file locations of the elements it creates.
 pub(crate) fn read<'a>(
     r: &mut Reader<'a>,
     root: &'a Node,
@@ -210,7 +210,7 @@ fn entry<'n>(node: &'n Node, key: &str, source: &str) -> Option<&'n Node> {
 }
 
 impl<'a> Reader<'a> {
-    /// The entries of a group all of whose keys are known; the others are complained of.
+    /// The entries of a group; unknown keys are reported.
     fn known_keys<'n>(&mut self, node: &'n Node, known: &[&str], group: &str, path: Option<&Path<'_>>) -> Option<&'n [(Text, Node)]> {
         let Content::Map(entries) = &node.content else {
             let fallback = Path::top("");
@@ -246,7 +246,7 @@ impl<'a> Reader<'a> {
         Some(x)
     }
 
-    /// Complains of a name that is no point or vector of the file.
+    /// Reports a name that is not a point or vector of the file.
     fn unknown_item(&mut self, parts: &Parts<'_>, word: &str, what: &str, span: Span, path: &Path<'_>) {
         let known: Vec<&str> = parts.items.iter().map(|i| i.name).collect();
         let help = suggest(word, known.iter().copied(), "the file has");

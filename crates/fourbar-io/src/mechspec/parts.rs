@@ -1,4 +1,4 @@
-//! The parts of a MechSpec: fixed items, rigid parts, particles; springs and collinear points wait for the joints.
+//! The parts of a MechSpec: fixed items, rigid parts, particles; springs and collinear points are kept for the joints.
 
 use super::{GROUND, Item, Part, Parts, entry, is_nothing, tokens};
 use crate::places::Span;
@@ -22,7 +22,7 @@ pub(super) struct Coil<'a> {
     pub mass: f64,
 }
 
-/// What connects parts in addition to shared points and vectors.
+/// Connections of parts other than shared points and vectors.
 pub(super) struct More<'a> {
     /// Point, vector or second point of the line, point on the line.
     pub collinear: Vec<(&'a str, [usize; 3], Span)>,
@@ -130,7 +130,7 @@ impl<'a> Reader<'a> {
         self.problem(d, span);
     }
 
-    /// Notes that an item belongs to a part.
+    /// Records that an item belongs to a part.
     fn put(&mut self, parts: &mut Parts<'a>, part: usize, name: &'a str, mut x: V3, span: Span, path: &Path<'_>) {
         let vector = !is_point(name);
         if vector {
@@ -225,7 +225,7 @@ impl<'a> Reader<'a> {
         Some(BodySpec { com: com?, mass: mass?, inertia: inertia?, ..BodySpec::default() })
     }
 
-    /// A single value: about the normal of the plane, or that of a thin rod in space; else principal values or a tensor.
+    /// A single value is the inertia about the normal of the plane, or that of a thin rod in space; otherwise principal values or a tensor.
     fn part_inertia(&mut self, dimension: usize, node: &Node, com: V3, path: &Path<'_>) -> Option<Inertia> {
         let unit = Some(Dimension::INERTIA);
         let Content::List(items) = &node.content else {
@@ -273,7 +273,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The two points of which a name is made.
+    /// The two points in a name.
     pub(super) fn two_points(&mut self, parts: &Parts<'_>, name: &str, span: Span, path: &Path<'_>) -> Option<[usize; 2]> {
         let list = tokens(name).filter(|l| l.len() == 2 && l.iter().all(|n| is_point(n)));
         let Some(list) = list else {
@@ -320,7 +320,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Whether a name means a point.
+/// Whether a name is that of a point.
 pub(super) fn is_point(name: &str) -> bool {
     name.as_bytes().first().is_some_and(u8::is_ascii_uppercase)
 }

@@ -1,8 +1,8 @@
 //! The start of a MechSpec: given positions and velocities of points and vectors become poses of bodies.
 //!
-//! What is given may be a guess. Each part is fitted to its known points and vectors, starting with the part that has most of them, and
-//! gives positions to the rest; assembly closes the mechanism afterwards. Fixed positions and velocities become
-//! conditions that assembly must meet.
+//! The given values may be guesses. Each part is fitted to its known points and vectors, starting with the part that has most of them, and
+//! then determines the positions of its other points; assembly closes the mechanism afterwards. Fixed positions and velocities become
+//! conditions of the assembly.
 
 use super::{GROUND, Parts, entry};
 use crate::places::Span;
@@ -19,10 +19,10 @@ type V = Vector3<f64>;
 /// Keys of the section.
 const PROBLEM_DATA: [&str; 8] = ["t0", "tend", "positions", "fixedpositions", "velocities", "fixedvelocities", "tol", "output_step"];
 
-/// Numbers whose squares no longer fit.
+/// Larger numbers are not used, since their squares may overflow.
 const HUGE: f64 = 1e100;
 
-/// Which half of the data is meant.
+/// Half of the data: positions or velocities.
 #[derive(Clone, Copy, PartialEq)]
 enum Half {
     Position,
@@ -59,7 +59,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The item, and the component where one is meant: `A` or `Ax`.
+    /// The item, and the component if one is named: `A` or `Ax`.
     fn item_or_component(&mut self, parts: &Parts<'_>, name: &str, span: Span, path: &Path<'_>) -> Option<(usize, Option<usize>)> {
         if let Some(k) = parts.find(name) {
             return Some((k, None));
@@ -145,7 +145,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Poses and velocities of all bodies from what is given.
+    /// Poses and velocities of all bodies from the given data.
     pub(super) fn pose(&mut self, parts: &Parts<'_>, spec: &mut ModelSpec) {
         let fixed = |k: usize| parts.local(k, GROUND).map(V::from);
         let given = |x: &[Option<f64>; 3]| x.iter().any(Option::is_some).then(|| V::from(x.map(|x| x.unwrap_or(0.0))));
@@ -153,7 +153,7 @@ impl Reader<'_> {
         let mut count = vec![0usize; parts.parts.len()];
         let mut queue: BinaryHeap<(usize, std::cmp::Reverse<usize>)> = BinaryHeap::new();
         for (k, item) in parts.items.iter().enumerate().filter(|(k, _)| known[*k].is_some()) {
-            // A part without a known point cannot be placed yet: points count far more.
+            // A part without a known point cannot be placed yet: points weigh far more.
             let weight = if parts.items[k].vector { 1 } else { 1000 };
             item.on.iter().for_each(|(p, _)| count[*p] += weight);
         }
@@ -217,7 +217,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The velocity of a body that fits what is given best; what is not given is left as small as possible.
+    /// The velocity of a body by least squares from the given rates, with minimum norm where they do not determine it.
     fn motion(&mut self, parts: &Parts<'_>, p: usize, r: &Matrix3<f64>, spec: &mut ModelSpec) {
         let mut rows: Vec<([f64; 6], f64)> = Vec::new();
         let mut moving = false;
@@ -229,7 +229,7 @@ impl Reader<'_> {
             for axis in 0..parts.dimension {
                 let Some(rate) = item.velocity[axis].or(is_fixed.then_some(0.0)) else { continue };
                 moving |= rate != 0.0;
-                // v + omega x s, the vector has no v.
+                // Rate of a point: v + omega x s; of a vector: omega x s.
                 let mut row = [0.0; 6];
                 row[axis] = if item.vector { 0.0 } else { 1.0 };
                 let cross = -s.cross_matrix();
@@ -243,7 +243,7 @@ impl Reader<'_> {
         let a = DMatrix::from_fn(rows.len(), 6, |i, j| rows[i].0[j]);
         let b = DVector::from_fn(rows.len(), |i, _| rows[i].1);
         let scale = a.amax();
-        // Absurdly large numbers are rejected by the engine, by name; here they only must not keep the iteration going.
+        // Very large numbers are rejected by the engine, with the name; here they must only not stall the iteration.
         let usable = scale < HUGE && b.amax() < HUGE;
         let Some(x) = usable.then(|| a.try_svd(true, true, f64::EPSILON, 1000)).flatten().and_then(|s| s.solve(&b, 1e-12 * scale).ok())
         else {
@@ -255,7 +255,7 @@ impl Reader<'_> {
         if parts.dimension == 2 {
             (omega.x, omega.y, velocity.z) = (0.0, 0.0, 0.0);
         }
-        // Rounding of the fit is not worth saying.
+        // Removes rounding errors of the fit.
         let rounded = |x: V| x.map(|c| if c.abs() < 1e-15 * x.amax() { 0.0 } else { c });
         (body.omega, body.velocity) = (rounded(omega).into(), rounded(velocity).into());
     }
@@ -265,14 +265,14 @@ fn words(half: Half) -> &'static str {
     if half == Half::Position { "position" } else { "velocity" }
 }
 
-/// The rotation and origin that fit the known points and vectors of a part best.
+/// The rotation and origin that best fit the known points and vectors of a part.
 fn fit(parts: &Parts<'_>, p: usize, known: &[Option<V>]) -> (Matrix3<f64>, V) {
     let items = || parts.parts[p].items.iter().filter_map(|&k| Some((k, V::from(parts.local(k, p)?), known[k]?)));
     let points: Vec<(V, V)> = items().filter(|(k, ..)| !parts.items[*k].vector).map(|(_, l, w)| (l, w)).collect();
     let n = points.len().max(1) as f64;
     let c_l = points.iter().map(|x| x.0).sum::<V>() / n;
     let c_w = points.iter().map(|x| x.1).sum::<V>() / n;
-    // Directions weigh as much as the part is large.
+    // Directions are weighted with the size of the part.
     let size = points.iter().map(|x| (x.0 - c_l).norm_squared()).sum::<f64>();
     let size = if size > 0.0 { size } else { 1.0 };
     let mut pairs: Vec<(V, V)> = points.iter().map(|(l, w)| (l - c_l, w - c_w)).collect();
@@ -292,10 +292,10 @@ fn fit(parts: &Parts<'_>, p: usize, known: &[Option<V>]) -> (Matrix3<f64>, V) {
     (r, c_w - r * c_l)
 }
 
-/// The rotation that turns the first of each pair onto the second as well as possible; what is free is not turned.
+/// The rotation that best maps the first of each pair onto the second; undetermined rotations are zero.
 fn rotation(pairs: &[(V, V)], size: f64) -> Matrix3<f64> {
     let h: Matrix3<f64> = pairs.iter().map(|(l, w)| w * l.transpose()).sum();
-    // Absurdly large coordinates are rejected by the engine, by name.
+    // Very large coordinates are rejected by the engine, with the name.
     let Some(svd) = h.try_svd(true, true, f64::EPSILON, 1000).filter(|_| h.amax() < HUGE) else { return Matrix3::identity() };
     let (Some(mut u), Some(v_t)) = (svd.u, svd.v_t) else { return Matrix3::identity() };
     let mut order = [0, 1, 2];
@@ -320,7 +320,7 @@ fn rotation(pairs: &[(V, V)], size: f64) -> Matrix3<f64> {
     u * v_t
 }
 
-/// Some direction across another.
+/// A direction perpendicular to another.
 fn some_across(e: &V) -> V {
     let k = e.iamin();
     let mut axis = V::zeros();

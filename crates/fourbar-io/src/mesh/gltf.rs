@@ -1,4 +1,4 @@
-//! glTF 2.0 and GLB: the triangles of the scene, moved by its nodes. Buffers are inside the file, in base64, or in separate files.
+//! glTF 2.0 and GLB: the triangles of the scene, transformed by its nodes. Buffers are in the file, in base64, or in separate files.
 
 use super::{Flaw, MAX_BYTES, MAX_TRIANGLES, MAX_VERTICES, Mesh};
 use crate::pack::from_base64;
@@ -9,12 +9,12 @@ const GLB: &[u8] = b"glTF";
 const JSON: u32 = 0x4e4f_534a;
 const BINARY: u32 = 0x004e_4942;
 const FLOAT: u64 = 5126;
-/// Most values of the JSON part: a parsed one takes far more memory than its letters.
+/// Largest number of values in the JSON part: a parsed value takes far more memory than its text.
 const MAX_VALUES: usize = 1_000_000;
-/// Nodes that are followed, and how deep.
+/// Largest number of nodes, and largest depth.
 const MAX_NODES: usize = 10_000;
 const MAX_DEPTH: usize = 64;
-/// Parts of meshes that are examined, over all nodes.
+/// Largest number of mesh parts, over all nodes.
 const MAX_PARTS: usize = 100_000;
 
 pub(super) fn parse(data: &[u8], beside: &dyn Fn(&str) -> Result<Vec<u8>, Flaw>) -> Result<Mesh, Flaw> {
@@ -60,7 +60,7 @@ pub(super) fn buffer_files(data: &[u8]) -> Vec<String> {
     list(&root, "buffers").iter().filter_map(|b| b["uri"].as_str()).filter(|uri| !uri.starts_with("data:")).map(String::from).collect()
 }
 
-/// Parses JSON that does not grow beyond measure in memory: values are counted before they are made.
+/// Parses JSON with a bounded use of memory: values are counted before parsing.
 fn json_of(json: &[u8]) -> Result<Value, Flaw> {
     let (mut values, mut inside, mut escaped) = (0, false, false);
     for b in json {
@@ -145,7 +145,7 @@ impl Scene<'_> {
                 0..=3 => continue,
                 _ => return Err(Flaw::Kind("it holds strips or fans of triangles".into())),
             }
-            // Counted before anything is read: many nodes may share one large mesh, or many parts one large list.
+            // Counted before reading: many nodes may share one large mesh, or many parts one large list.
             let vertices = self.count(&part["attributes"]["POSITION"]);
             let corners = if part["indices"].is_null() { vertices } else { self.count(&part["indices"]) };
             if self.mesh.vertices.len().saturating_add(vertices) > MAX_VERTICES {
@@ -173,13 +173,13 @@ impl Scene<'_> {
         Ok(())
     }
 
-    /// Elements that an accessor says it has.
+    /// Number of elements that an accessor declares.
     fn count(&self, k: &Value) -> usize {
         let a = index(k).and_then(|k| list(self.root, "accessors").get(k));
         a.and_then(|a| index(&a["count"])).unwrap_or(0)
     }
 
-    /// Numbers of an accessor, checked against the bytes there are.
+    /// Numbers of an accessor, checked against the available bytes.
     fn accessor(&self, k: &Value, kind: &str) -> Result<Vec<f64>, Flaw> {
         let missing = || Flaw::broken("an accessor, its view or its buffer is missing");
         let a = index(k).and_then(|k| list(self.root, "accessors").get(k)).ok_or_else(missing)?;
@@ -203,7 +203,7 @@ impl Scene<'_> {
         let stride = index(&view["byteStride"]).unwrap_or(0).max(width * size);
         let from = index(&view["byteOffset"]).unwrap_or(0).checked_add(index(&a["byteOffset"]).unwrap_or(0));
         let count = index(&a["count"]).unwrap_or(0);
-        // The last element needs its own bytes only.
+        // The stride after the last element is not required.
         let end = count
             .checked_sub(1)
             .and_then(|n| n.checked_mul(stride))
@@ -229,7 +229,7 @@ impl Scene<'_> {
     }
 }
 
-/// Where a node is in its parent.
+/// The transformation of a node to its parent.
 fn transform(node: &Value) -> Matrix4<f64> {
     if let Some(m) = numbers::<16>(&node["matrix"]) {
         return Matrix4::from_column_slice(&m);

@@ -1,6 +1,6 @@
 //! Meshes to draw: triangles from STL, OBJ and glTF files inside the model's folder.
 //!
-//! Files may come from anywhere, so sizes are checked before memory is taken and every index before it is used.
+//! Files are untrusted: sizes are checked before memory is allocated, and every index before it is used.
 
 mod gltf;
 mod obj;
@@ -14,30 +14,30 @@ use std::path::{Component, Path, PathBuf};
 
 /// Largest file, in bytes.
 pub const MAX_BYTES: u64 = 64 * 1024 * 1024;
-/// Most triangles of a page.
+/// Largest number of triangles of a page.
 pub const MAX_TRIANGLES: usize = 400_000;
-/// Most vertices of a mesh: every triangle has its own.
+/// Largest number of vertices of a mesh: three per triangle.
 pub const MAX_VERTICES: usize = 3 * MAX_TRIANGLES;
 
 /// Vertices and triangles of a mesh.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Mesh {
-    /// Places of the vertices.
+    /// Positions of the vertices.
     pub vertices: Vec<[f64; 3]>,
-    /// Three vertices each.
+    /// Three vertex indices per triangle.
     pub triangles: Vec<[u32; 3]>,
 }
 
 /// What is wrong with a file, to be reported with its name.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Flaw {
-    /// A kind that is not read.
+    /// An unsupported kind of file.
     Kind(String),
-    /// Not what it says it is.
+    /// Damaged, or of another kind than declared.
     Broken(String),
     /// Too many bytes or triangles.
     Large(String),
-    /// A diagnostic about another file that this one needs.
+    /// A diagnostic about another file that is needed.
     Other(Box<Diagnostic>),
 }
 
@@ -66,7 +66,7 @@ impl Flaw {
     }
 }
 
-/// The place of a file below `folder`; links that lead elsewhere are rejected.
+/// The path of a file below `folder`; links that lead elsewhere are rejected.
 pub fn inside(folder: &Path, file: &str) -> Result<PathBuf, Diagnostic> {
     let relative = Path::new(file);
     let plain = !file.is_empty()
@@ -106,7 +106,7 @@ pub fn bytes(folder: &Path, file: &str) -> Result<Vec<u8>, Diagnostic> {
     Ok(bytes)
 }
 
-/// Reads a mesh below `folder`. The engine of live pages has no files, and is smaller without what reads them.
+/// Reads a mesh below `folder`. The engine of live pages has no file system, and is smaller without the readers.
 pub fn read(folder: &Path, file: &str) -> Result<Mesh, Diagnostic> {
     if cfg!(target_family = "wasm") {
         return Err(missing(file));
@@ -116,12 +116,12 @@ pub fn read(folder: &Path, file: &str) -> Result<Mesh, Diagnostic> {
     parse(file, &data, &beside).map_err(|flaw| flaw.of(file))
 }
 
-/// Path of a file that `file` names relative to itself.
+/// The path of a file `name` relative to `file`.
 fn neighbour(file: &str, name: &str) -> String {
     file.rsplit_once('/').map_or(name.to_string(), |(folder, _)| format!("{folder}/{name}"))
 }
 
-/// The files of a mesh: itself, and the buffers that a glTF file names.
+/// The files of a mesh: the mesh file and the buffers that a glTF file names.
 pub fn files(folder: &Path, file: &str) -> Result<Vec<String>, Diagnostic> {
     let mut list = vec![file.to_string()];
     if ending(file) == "gltf" {
@@ -135,7 +135,7 @@ fn ending(file: &str) -> String {
     file.rsplit_once('.').map_or(String::new(), |(_, e)| e.to_ascii_lowercase())
 }
 
-/// Reads the bytes of a mesh; `beside` gives files that a glTF file refers to.
+/// Reads the bytes of a mesh; `beside` reads files that a glTF file refers to.
 pub(crate) fn parse(file: &str, data: &[u8], beside: &dyn Fn(&str) -> Result<Vec<u8>, Flaw>) -> Result<Mesh, Flaw> {
     let mesh = match ending(file).as_str() {
         "stl" => stl::parse(data),
@@ -156,7 +156,7 @@ pub(crate) fn parse(file: &str, data: &[u8], beside: &dyn Fn(&str) -> Result<Vec
     Ok(mesh)
 }
 
-/// Collects triangles given by their corners, each different corner once.
+/// Collects triangles given by their corners; equal corners become one vertex.
 #[derive(Default)]
 struct Corners {
     mesh: Mesh,
@@ -170,7 +170,7 @@ impl Corners {
         }
         let triangle = corners.map(|p| {
             let vertices = &mut self.mesh.vertices;
-            // Minus zero is the same place as zero.
+            // Adding zero makes minus zero equal to zero.
             *self.known.entry(p.map(|x| (x + 0.0).to_bits())).or_insert_with(|| {
                 vertices.push(p);
                 vertices.len() as u32 - 1

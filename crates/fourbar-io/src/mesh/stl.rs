@@ -1,4 +1,4 @@
-//! STL: 50 bytes a triangle, or text with `vertex x y z` lines.
+//! STL: 50 bytes per triangle, or text with `vertex x y z` lines.
 
 use super::{Corners, Flaw, MAX_TRIANGLES, Mesh};
 
@@ -29,7 +29,7 @@ fn binary(data: &[u8], count: usize) -> Result<Mesh, Flaw> {
     }
     let mut corners = Corners::default();
     for t in data.chunks_exact(TRIANGLE) {
-        // The normal comes first, and two bytes of attributes last.
+        // The normal is first, two bytes of attributes are last.
         let x = |k: usize| f64::from(f32::from_le_bytes([t[12 + 4 * k], t[13 + 4 * k], t[14 + 4 * k], t[15 + 4 * k]]));
         corners.triangle([[x(0), x(1), x(2)], [x(3), x(4), x(5)], [x(6), x(7), x(8)]])?;
     }

@@ -95,7 +95,7 @@ fn gltf_is_read_from_text_from_beside_and_from_glb_and_nodes_move_it() {
         glb.extend(body);
     }
     assert_eq!(corners(&alone("a.glb", &glb).unwrap()), SQUARE);
-    // Cut anywhere it is rejected and harms nothing.
+    // Cut at any length it is rejected without harm.
     for n in 0..glb.len() {
         assert!(alone("a.glb", &glb[..n]).is_err(), "{n} bytes");
     }
@@ -142,7 +142,7 @@ fn broken_and_hostile_files_are_refused() {
     }
 }
 
-/// A few hundred kilobytes that ask for gigabytes: every node draws the same mesh again.
+/// A few hundred kilobytes that would expand to gigabytes: every node draws the same mesh again.
 #[test]
 fn meshes_that_multiply_are_refused_before_they_are_made() {
     let vertices = 30_000;
@@ -162,13 +162,13 @@ fn meshes_that_multiply_are_refused_before_they_are_made() {
     let one = json!([{"attributes": {"POSITION": 0}, "indices": 1}]);
     let large = |value: serde_json::Value| matches!(alone("a.gltf", value.to_string().as_bytes()), Err(Flaw::Large(_)));
     let start = std::time::Instant::now();
-    // Many nodes with one mesh, one mesh with many parts, and an accessor that says more than the file has.
+    // Many nodes with one mesh, one mesh with many parts, and an accessor that declares more than the file has.
     assert!(large(bomb(9990, one.clone(), vertices)));
     assert!(large(bomb(1, json!(vec![one[0].clone(); 9990]), vertices)));
     assert!(large(bomb(1, one.clone(), usize::MAX)));
-    // Parts without a surface cost time nevertheless.
+    // Parts without a surface also cost time.
     assert!(large(bomb(9990, json!(vec![json!({"mode": 0}); 100]), vertices)));
-    // Values take far more memory than letters.
+    // Parsed values take far more memory than their text.
     let values = format!("{{\"extras\": [{}0]}}", "0,".repeat(2_000_000));
     assert!(matches!(alone("a.gltf", values.as_bytes()), Err(Flaw::Large(_))));
     let points: String = (0..=MAX_VERTICES).map(|_| "v 0 0 0\n").collect();

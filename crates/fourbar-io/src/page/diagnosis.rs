@@ -11,9 +11,9 @@ use fourbar::topology::Topology;
 use nalgebra::{Quaternion, UnitQuaternion, Vector3};
 use serde_json::{Value, json};
 
-/// Entries that are listed before the rest is only counted.
+/// Number of entries that are listed; further ones are only counted.
 const SHOWN: usize = 12;
-/// Up to this many bodies the rank is computed here; beyond that, the run's count of redundant rows is reported.
+/// Largest number of bodies for which the rank is computed here; beyond it, the number of redundant rows reported by the run is used.
 const EXAMINED: usize = 150;
 
 /// A section of the panel.
@@ -47,19 +47,19 @@ impl Section {
     }
 }
 
-/// A result as the panel sees it.
+/// A result as input of the panel.
 pub struct Run<'a> {
-    /// What to call it.
+    /// Name of the result.
     pub label: &'a str,
-    /// What it said.
+    /// Summary of the run.
     pub summary: &'a RunSummary,
     /// Its rows.
     pub table: &'a Table,
-    /// What the page does not hold of it.
+    /// Contents of the result that the page omits.
     pub left_out: &'a [String],
 }
 
-/// All sections. `q` are the poses at the start, ground first.
+/// All sections. `q` are the initial poses, ground first.
 pub fn diagnosis(model: &Model, topology: &Topology, q: &[Pose], runs: &[Run<'_>]) -> Vec<Value> {
     let start = Configuration {
         t: 0.0,
@@ -171,7 +171,7 @@ fn mobility(s: &mut Section, model: &Model, start: &Configuration, m: &rank::Mob
     }
 }
 
-/// Mobility of a large mechanism, drives included, from what the run counted.
+/// Mobility of a large mechanism, including drives, from the counts of the run.
 fn counted(s: &mut Section, model: &Model, runs: &[Run<'_>]) {
     let Some([rows, redundant]) = runs.iter().find_map(|r| r.summary.rows) else { return };
     let freedoms = 6 * model.moving();
@@ -200,7 +200,7 @@ fn redundant(model: &Model, topology: &Topology, q: &[Pose], total: usize) -> Se
     s
 }
 
-/// A section over all results; each line states which where there are several.
+/// A section for all results; if there are several, each line names its result.
 fn summary(kind: &str, model: &Model, runs: &[Run<'_>]) -> Section {
     let mut s = Section::new(match kind {
         "unique" => "Reactions that are not unique",
@@ -280,7 +280,7 @@ fn work(s: &mut Section, who: &str, run: &Run<'_>) {
     }
 }
 
-/// Six digits that mean something.
+/// A number with six significant digits.
 fn short(x: f64) -> String {
     if x != 0.0 && !(1e-3..1e6).contains(&x.abs()) {
         return format!("{x:.4e}");

@@ -1,4 +1,4 @@
-//! Differences between results in full precision, taken before anything is rounded for the page.
+//! Differences between results in full precision, computed before anything is rounded for the page.
 
 use super::motion::{Kept, Poses, choose, column, turn};
 use crate::pack;
@@ -6,16 +6,16 @@ use crate::results::Table;
 use fourbar::model::Model;
 use serde_json::Value;
 
-/// Bytes that differences may take before base64, all results together.
+/// Largest size of the differences in bytes before base64, all results together.
 const BYTES: usize = 1_200_000;
-/// Fewest and most samples.
+/// Smallest and largest number of samples.
 const SAMPLES: [usize; 2] = [200, 4000];
 
-/// Difference columns of a result to the first, and their times.
+/// Differences of a result from the first, and their times.
 pub struct Difference {
     /// Packed times.
     pub times: Value,
-    /// Columns on these times, base `time`.
+    /// Columns at these times, relative to the time base `time`.
     pub columns: Vec<Value>,
 }
 
@@ -24,7 +24,7 @@ fn common(a: &[f64], b: &[f64]) -> Vec<(usize, usize)> {
     let (mut i, mut j) = (0, 0);
     let mut list = Vec::new();
     while i < a.len() && j < b.len() {
-        // Output times are computed the same way; the last bits may differ where steps do.
+        // Output times are computed in the same way, but may differ in the last bits if steps differ.
         let near = 1e-9 * a[i].abs().max(1e-3);
         if (a[i] - b[j]).abs() <= near {
             list.push((i, j));
@@ -39,8 +39,8 @@ fn common(a: &[f64], b: &[f64]) -> Vec<(usize, usize)> {
     list
 }
 
-/// Takes `second - first` at the times both have; `None` if they have fewer than two. `time` is the number of the time
-/// base that the page gives to them, `others` the number of results that are compared.
+/// Computes `second - first` at the common times; `None` if there are fewer than two. `time` is the number of the time base of these
+/// columns in the page, `others` the number of compared results.
 pub fn difference(
     model: &Model,
     first: (&Table, &Poses<'_>),
@@ -62,7 +62,7 @@ pub fn difference(
         let mut parts: [Vec<f64>; 7] = Default::default();
         for (k, &(i, j)) in rows.iter().enumerate() {
             let (ra, rb, pa, mut pb) = (first.1.r(body, i), second.1.r(body, j), first.1.p(body, i), second.1.p(body, j));
-            // The same orientation has two quaternions.
+            // Two quaternions describe the same orientation.
             if pa.iter().zip(&pb).map(|(x, y)| x * y).sum::<f64>() < 0.0 {
                 pb = pb.map(|x| -x);
             }
@@ -92,7 +92,7 @@ pub fn difference(
     let kept = Kept::at_most(rows.len(), (BYTES / (4 * (columns.len() + 2) * others)).clamp(SAMPLES[0], SAMPLES[1]));
     let t: Vec<f64> = rows.iter().map(|&(i, _)| ta[i]).collect();
     let [position, rotation] = largest;
-    // The two summaries keep their extremes; a spike of one column shows there.
+    // The two summary columns keep their extremes, so that a spike of one column is visible there.
     let mut out =
         vec![column("position", "m", time, &position, &kept, true, true), column("rotation", "rad", time, &rotation, &kept, true, true)];
     out.extend(columns.iter().map(|(name, unit, v)| column(name, unit, time, v, &kept, true, false)));

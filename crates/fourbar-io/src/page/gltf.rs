@@ -1,4 +1,4 @@
-//! The motion as a glTF animation: a scene with a node for each body, its shapes as triangles, its poses as keys.
+//! The motion as a glTF animation: a scene with a node for each body, its shapes as triangles, its poses as key frames.
 
 mod solid;
 
@@ -15,28 +15,28 @@ use serde_json::{Value, json};
 use solid::Solid;
 use std::path::Path;
 
-/// Most keys of the animation.
+/// Largest number of key frames.
 const KEYS: usize = 2000;
-/// Colours of the bodies, red, green, blue in linear light, and of the ground.
+/// Colours of the bodies and of the ground; red, green, blue in linear light.
 const COLOURS: [[f64; 3]; 6] =
     [[0.0, 0.168, 0.445], [0.665, 0.112, 0.0], [0.0, 0.342, 0.171], [0.604, 0.191, 0.386], [0.093, 0.456, 0.815], [0.791, 0.347, 0.0]];
 const GREY: [f64; 3] = [0.32; 3];
-/// Numbers of the standard.
+/// Constants of the standard.
 const FLOAT: u32 = 5126;
 const UNSIGNED: u32 = 5125;
 const VERTICES: u32 = 34962;
 const INDICES: u32 = 34963;
 
-/// How a glTF file is written.
+/// Form of a glTF file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GltfFile {
-    /// Text with the numbers inside: `.gltf`.
+    /// Text with embedded numbers: `.gltf`.
     Text,
     /// Binary: `.glb`.
     Binary,
 }
 
-/// Numbers of all kinds in one block, and what they are.
+/// All numbers in one block, with their descriptions.
 #[derive(Default)]
 struct Block {
     bytes: Vec<u8>,
@@ -55,7 +55,7 @@ impl Block {
         self.views.len() - 1
     }
 
-    /// Floats in groups of the given size; with their smallest and largest values if requested.
+    /// Adds floats in groups of the given size, with their smallest and largest values if `bounds`.
     fn floats(&mut self, values: &[f32], group: usize, bounds: bool, target: Option<u32>) -> usize {
         let bytes: Vec<u8> = values.iter().flat_map(|x| x.to_le_bytes()).collect();
         let view = self.view(&bytes, target);
@@ -80,7 +80,7 @@ impl Block {
     }
 }
 
-/// The bytes of the file, and warnings about meshes that are not there. Meshes are read from `folder`, the folder of the model.
+/// The bytes of the file, and warnings about missing meshes. Meshes are read from `folder`, the folder of the model.
 pub fn animated_gltf(
     model: &Model,
     folder: Option<&Path>,
@@ -95,7 +95,7 @@ pub fn animated_gltf(
         return Err(Diagnostic::new("U013", format!("the result `{label}` has no rows, or no time"))
             .help("the run may have ended before its first output"));
     }
-    // Keys have to grow: of two rows at an event the later one is kept.
+    // Key times must increase: of two rows at an event the later one is kept.
     let mut rows = Kept::at_most(sound, KEYS).rows;
     rows.dedup_by(|later, first| {
         let same = times[*later] as f32 <= times[*first] as f32;
@@ -106,7 +106,7 @@ pub fn animated_gltf(
     });
     let mut block = Block::default();
     let (mut nodes, mut meshes, mut warnings) = (Vec::new(), Vec::new(), Vec::new());
-    // The format has y upwards.
+    // In the format y points upwards.
     let up = (-model.gravity).try_normalize(1e-9).unwrap_or(Vector3::z());
     let turn = UnitQuaternion::rotation_between(&up, &Vector3::y())
         .unwrap_or_else(|| UnitQuaternion::from_axis_angle(&Vector3::x_axis(), std::f64::consts::PI));
@@ -136,7 +136,7 @@ pub fn animated_gltf(
                 .flat_map(|&row| {
                     let [w, x, y, z] = poses.p(k - 1, row);
                     let norm = (w * w + x * x + y * y + z * z).sqrt();
-                    // Neighbours are on one side, so that nothing turns the long way round.
+                    // Successive quaternions have the same sign, so that the interpolation takes the shorter way.
                     let side = if w * last[0] + x * last[1] + y * last[2] + z * last[3] < 0.0 { -1.0 } else { 1.0 };
                     last = [w, x, y, z].map(|v| side * v);
                     [x, y, z, w].map(|v| (side * v / norm) as f32)
@@ -176,7 +176,7 @@ pub fn animated_gltf(
     Ok((bytes, warnings))
 }
 
-/// Text and numbers in one file; each part is filled up to four bytes.
+/// Text and numbers in one file; each part is padded to a multiple of four bytes.
 fn binary(scene: &Value, mut numbers: Vec<u8>) -> Vec<u8> {
     let mut text = scene.to_string().into_bytes();
     text.resize(text.len().next_multiple_of(4), b' ');
@@ -192,7 +192,7 @@ fn binary(scene: &Value, mut numbers: Vec<u8>) -> Vec<u8> {
     out
 }
 
-/// The shapes of a body about its centre of mass; a body without any is made from its joints.
+/// The shapes of a body relative to its centre of mass; without shapes it is drawn from its joints.
 fn shown(model: &Model, id: BodyId, folder: Option<&Path>, warnings: &mut Vec<Diagnostic>) -> Result<Solid, Diagnostic> {
     let b = &model.bodies[id.index()];
     let mut solid = Solid::default();

@@ -1,16 +1,16 @@
-//! The motion of the joints as a table in the manner of ROS: position, velocity and effort of every joint.
+//! The motion of the joints as a table in the style of ROS: position, velocity and effort of every joint.
 
 use crate::results::{Table, number};
 use fourbar::Diagnostic;
 use fourbar::force::Force;
 use fourbar::model::{JointCoordinate, Model};
 
-/// One joint coordinate: its name, and the columns of which its numbers are made.
+/// One joint coordinate: its name, and its source columns.
 struct Axis<'t> {
     name: String,
     position: &'t [f64],
     velocity: &'t [f64],
-    /// Drives and actuators along it, summed.
+    /// Drives and actuators along it, to be summed.
     efforts: Vec<&'t [f64]>,
 }
 

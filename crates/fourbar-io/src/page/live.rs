@@ -1,4 +1,4 @@
-//! Live pages: the same page with the engine and the file inside.
+//! Live pages: pages that also contain the engine and the mechanism file.
 
 use super::{Page, Shown, data, filled};
 use crate::examples::{Example, grouped};
@@ -9,30 +9,30 @@ use fourbar::study::Study;
 use serde_json::{Value, json};
 use std::path::Path;
 
-/// The engine as WebAssembly, packed by gzip; empty if the program was built without it.
+/// The engine as WebAssembly, compressed by gzip; empty if the program was built without it.
 static ENGINE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/engine.wasm.gz"));
 
-/// The file of a live page.
+/// The mechanism file of a live page.
 #[derive(Clone, Copy, Debug)]
 pub struct LiveFile<'a> {
-    /// How the file is called.
+    /// Displayed name of the file.
     pub name: &'a str,
     /// Its text.
     pub text: &'a str,
-    /// Parameters that have another value.
+    /// Parameters set to other values.
     pub set: &'a [(String, String)],
-    /// The study of the page: what of it differs from that of the file stays in force in the page.
+    /// The study of the page: settings that differ from the file stay in force in the page.
     pub study: &'a Study,
     /// Whether the shipped models can be chosen in the page.
     pub playground: bool,
 }
 
-/// Whether this program carries the engine of live pages.
+/// Whether this program includes the engine of live pages.
 pub fn has_engine() -> bool {
     !ENGINE.is_empty()
 }
 
-/// Settings of a study that differ from those of the file, by their names.
+/// Settings of a study that differ from those of the file, by name.
 fn settings(model: &Model, study: &Study) -> Value {
     let (Ok(Value::Object(own)), Ok(file)) = (serde_json::to_value(study), serde_json::to_value(Study::of(model))) else {
         return json!({});
@@ -40,7 +40,7 @@ fn settings(model: &Model, study: &Study) -> Value {
     Value::Object(own.into_iter().filter(|(name, x)| *x != file[name]).collect())
 }
 
-/// Makes a live page, which shows a result until its reader takes hold of the mechanism. See [`super::page`].
+/// Creates a live page, which shows a result until the user moves the mechanism. See [`super::page`].
 pub fn live_page(model: &Model, folder: Option<&Path>, results: &[Shown<'_>], live: &LiveFile<'_>) -> Result<Page, Diagnostic> {
     if !has_engine() {
         return Err(Diagnostic::new("U474", "this program was built without the engine of live pages")
@@ -54,8 +54,8 @@ pub fn live_page(model: &Model, folder: Option<&Path>, results: &[Shown<'_>], li
         value["live"]["gallery"] = gallery.collect::<Vec<Value>>().into();
     }
     let html = filled(&value, &pack::base64(ENGINE));
-    // WebAssembly is compiled from bytes of the page: of all that counts as evaluation, that alone is allowed. Studies run in a worker, which
-    // the script of the page makes from its own text.
+    // WebAssembly is compiled from bytes in the page: this is the only kind of evaluation that the policy allows. Studies run in a worker,
+    // which the script of the page creates from its own text.
     let html = html.replacen("script-src ", "worker-src blob:; script-src 'wasm-unsafe-eval' ", 1);
     Ok(Page { html, warnings })
 }

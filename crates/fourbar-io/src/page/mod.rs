@@ -1,6 +1,6 @@
 //! One self-contained HTML page: motion, plots and diagnosis of one or more results of a mechanism.
 //!
-//! The page itself is built in `viewer/` and embedded here; `viewer/DATA.md` states what its data look like.
+//! The page template is built in `viewer/` and embedded here; `viewer/DATA.md` describes the format of its data.
 
 mod animation;
 mod diagnosis;
@@ -40,24 +40,24 @@ use std::path::Path;
 const TEMPLATE: &str = include_str!(concat!(env!("OUT_DIR"), "/page.html"));
 const TOKEN: &str = "/*FOURBAR_DATA*/";
 const ENGINE_TOKEN: &str = "/*FOURBAR_ENGINE*/";
-/// Most results of one page.
+/// Largest number of results of one page.
 pub const MOST_RESULTS: usize = 12;
 
 /// A result to show.
 #[derive(Clone, Debug)]
 pub struct Shown<'a> {
-    /// What to call it.
+    /// Name of the result.
     pub label: String,
     /// Its rows.
     pub table: &'a Table,
-    /// What the run said.
+    /// Summary of the run.
     pub summary: &'a RunSummary,
 }
 
-/// A page and what is to be said about making it.
+/// A page and the warnings of its creation.
 #[derive(Clone, Debug)]
 pub struct Page {
-    /// The whole file.
+    /// The text of the file.
     pub html: String,
     /// Warnings.
     pub warnings: Vec<Diagnostic>,
@@ -73,8 +73,8 @@ impl From<&Trajectory> for Table {
     }
 }
 
-/// Makes the page of one or more results; the first is drawn in full, the others are compared with it. Meshes are read from
-/// `folder`, the folder of the model.
+/// Creates the page of one or more results; the first is shown in full, the others are compared with it. Meshes are read from `folder`, the
+/// folder of the model.
 pub fn page(model: &Model, folder: Option<&Path>, results: &[Shown<'_>]) -> Result<Page, Diagnostic> {
     let (data, warnings) = data(model, folder, results)?;
     Ok(Page { html: filled(&data, ""), warnings })
@@ -82,7 +82,7 @@ pub fn page(model: &Model, folder: Option<&Path>, results: &[Shown<'_>]) -> Resu
 
 /// The template with its data and engine.
 fn filled(data: &Value, engine: &str) -> String {
-    // Only strings can hold this sign; written so, no text can end the block.
+    // `<` occurs in strings only; escaped, no text can end the script block.
     let data = data.to_string().replace('<', "\\u003c");
     let (head, rest) = TEMPLATE.split_once(TOKEN).unwrap_or((TEMPLATE, ""));
     let (middle, tail) = rest.split_once(ENGINE_TOKEN).unwrap_or((rest, ""));
@@ -158,13 +158,13 @@ pub fn data(model: &Model, folder: Option<&Path>, results: &[Shown<'_>]) -> Resu
     Ok((value, drawing.warnings))
 }
 
-/// What happened up to the last row of a result.
+/// Events up to the last row of a result.
 fn until<'a>(events: &'a [Happened], table: &Table) -> &'a [Happened] {
     let end = table.column("t").and_then(|t| t.last().copied()).unwrap_or(f64::INFINITY);
     &events[..events.iter().take_while(|h| h.t <= end).count()]
 }
 
-/// What happened as pages list it.
+/// Events in the form listed by pages.
 pub fn happened(model: &Model, events: &[Happened]) -> Value {
     let list = events.iter().map(|h| {
         let mut line = json!({"t": h.t, "name": h.name, "kind": h.kind.word()});
@@ -188,13 +188,13 @@ pub fn happened(model: &Model, events: &[Happened]) -> Value {
     list.collect()
 }
 
-/// Whether a joint is not there at the start, because an event puts it in.
+/// Whether a joint is inactive at the start because an event activates it.
 fn comes_later(model: &Model, joint: usize) -> bool {
     let puts_in = |a: &Action| matches!(a, Action::Joint(k, true) if *k == joint);
     model.joints[joint].open && model.events.iter().flat_map(|e| &e.actions).any(puts_in)
 }
 
-/// Names of joints, drives and forces that are not there at a time.
+/// Names of joints, drives and forces that are inactive at a time.
 fn absent<'a>(model: &'a Model, events: &[Happened], t: f64) -> HashSet<&'a str> {
     let mut out: HashSet<&str> =
         (0..model.joints.len()).filter(|k| comes_later(model, *k)).map(|k| model.joints[k].name.as_str()).collect();
@@ -211,7 +211,7 @@ fn absent<'a>(model: &'a Model, events: &[Happened], t: f64) -> HashSet<&'a str>
     out
 }
 
-/// What an action does to the structure of a mechanism, and to which of its elements.
+/// The structural change of an action, and the element it changes.
 fn changed<'a>(model: &'a Model, action: &Action) -> Option<(&'static str, &'a str)> {
     let switch = |on: bool| if on { "on" } else { "off" };
     Some(match *action {
@@ -224,7 +224,7 @@ fn changed<'a>(model: &'a Model, action: &Action) -> Option<(&'static str, &'a s
     })
 }
 
-/// Names in the plots of the file that no result has a column for. Poses and magnitudes are columns of pages too.
+/// Names in the plots of the file that are not columns of any result. Poses and magnitudes are columns of pages too.
 fn unknown_columns(model: &Model, results: &[Shown<'_>]) -> Vec<Diagnostic> {
     let names: Vec<&str> = results.iter().flat_map(|r| r.table.names.iter().map(String::as_str)).collect();
     let has = |name: &str| names.iter().any(|n| *n == name || n.strip_suffix(".x") == Some(name));
@@ -242,7 +242,7 @@ fn unknown_columns(model: &Model, results: &[Shown<'_>]) -> Vec<Diagnostic> {
         .collect()
 }
 
-/// The result up to its first pose that is no number, where it has one, with a warning.
+/// The result up to its first invalid pose, if it has one, with a warning.
 fn finite(model: &Model, r: &Shown<'_>) -> Result<Option<(Table, RunSummary)>, Diagnostic> {
     let poses = Poses::find(model, r.table, &r.label)?;
     let (rows, Some(body)) = poses.sound_rows(r.table.rows()) else { return Ok(None) };
@@ -267,7 +267,7 @@ fn finite(model: &Model, r: &Shown<'_>) -> Result<Option<(Table, RunSummary)>, D
     Ok(Some((table, summary)))
 }
 
-/// Labels, made different where they are the same.
+/// Labels, made unique.
 fn labels(results: &[Shown<'_>]) -> Vec<String> {
     let mut out: Vec<String> = Vec::new();
     for r in results {

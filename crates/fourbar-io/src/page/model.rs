@@ -1,6 +1,6 @@
-//! The mechanism for the page: shapes, joints, forces and points in the author's body frames.
+//! The mechanism for the page: shapes, joints, forces and points in the body frames of the file.
 //!
-//! The engine measures from centres of mass; the page from the origin of the body frame, so `com` is added everywhere.
+//! Positions are relative to the centre of mass in the engine, but to the origin of the body frame in the page: `com` is added.
 
 use crate::mesh::{self, MAX_TRIANGLES, Mesh};
 use crate::pack;
@@ -18,16 +18,16 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::path::Path;
 
-/// What drawing needs in addition to the model.
+/// Data for drawing in addition to the model.
 pub struct Drawing<'a> {
     /// Folder of the mesh files; without it they are omitted with a warning.
     pub folder: Option<&'a Path>,
-    /// Joints with reactions that are not unique.
+    /// Joints whose reactions are not unique.
     pub not_unique: Vec<&'a str>,
-    /// Warnings on the way.
+    /// Warnings while drawing.
     pub warnings: Vec<Diagnostic>,
     triangles: usize,
-    /// Meshes that were read already, by file.
+    /// Meshes already read, by file.
     known: HashMap<String, Mesh>,
 }
 
@@ -88,7 +88,7 @@ impl<'a> Drawing<'a> {
                 joint["open"] = json!(true);
             }
             if let Some(drawn) = j.kind.drawn() {
-                // The curve in the frame of the base, and the radius of what follows it.
+                // The curve in the frame of the base, and the radius of its follower.
                 let (frame, com) = (&j.F, model.bodies[j.bodies[0].index()].com);
                 let place = |p: &Vector2<f64>| v3(&(com + frame.s + frame.axis(0) * p.x + frame.axis(1) * p.y));
                 joint["curve"] = json!(drawn.points.iter().map(place).collect::<Vec<_>>());
@@ -99,7 +99,7 @@ impl<'a> Drawing<'a> {
         });
         let couplings =
             model.couplings.iter().map(|c| json!({"name": c.name, "type": c.kind, "joints": c.joints.map(|k| &model.joints[k].name)}));
-        // A bare distance looks like the joint of that name; other bare constraints have no place to be drawn at.
+        // A bare distance is drawn like the joint of that name; other bare constraints have no location and are not drawn.
         let bare = model.bare.iter().filter_map(|b| match b.coordinate {
             Coordinate::D { ij, s_i, s_j } => {
                 let [i, j] = ij.map(|k| b.bodies[k]);
@@ -166,15 +166,15 @@ fn named(mut place: Value, name: &str) -> Value {
     place
 }
 
-/// Rigid contacts are drawn as compliant ones are.
+/// Rigid contacts are drawn like compliant ones.
 fn rigid(model: &Model) -> impl Iterator<Item = Value> + '_ {
     model.contacts.iter().map(|c| json!({"name": c.name, "type": "contact", "spots": drawn(model, &c.spots)}))
 }
 
-/// Most spots of a contact that are drawn.
+/// Largest number of drawn contact spots.
 const SPOTS: usize = 200;
 
-/// Where bodies may touch: what each side brings, in the frames of the bodies.
+/// Possible contact spots: the geometry of each side, in the frames of the bodies.
 fn drawn(model: &Model, spots: &Spots) -> Vec<Value> {
     let Spots::Listed(list) = spots else { return Vec::new() };
     let on = |body: usize, s: &Vector3<f64>| json!({"body": model.bodies[body].name, "at": v3(&(model.bodies[body].com + s))});
@@ -238,8 +238,8 @@ fn force(model: &Model, name: &str, f: &Force) -> Value {
     }
     out
 }
-/// The normal of the plane in which all bodies move: that of all joints, or of those that alone connect every body with the ground. A pin in
-/// a slot alone leaves more freedom, which the other joints remove.
+/// The normal of the plane in which all bodies move: of all joints, or of those joints that by themselves connect every body with the
+/// ground. A pin in a slot alone leaves more freedom, which the other joints remove.
 pub(super) fn plane(model: &Model, topology: &Topology) -> Option<Vector3<f64>> {
     if topology.planar.is_some() {
         return topology.planar;
@@ -252,7 +252,7 @@ pub(super) fn plane(model: &Model, topology: &Topology) -> Option<Vector3<f64>> 
         Stand::Along => axis(j).cross(&n).norm() < 1e-9,
         other => other.holds(axis(j).dot(&n)),
     };
-    // Bodies that are connected with the ground by joints that keep the plane.
+    // Bodies connected with the ground by joints that keep the plane.
     let mut joined = vec![false; model.bodies.len()];
     joined[0] = true;
     loop {

@@ -1,4 +1,4 @@
-//! Rows of a result for the page: poses in 16 bits, columns thinned out with their extremes.
+//! Rows of a result for the page: poses in 16 bits, columns thinned out while keeping their extremes.
 
 use crate::pack;
 use crate::results::Table;
@@ -6,25 +6,25 @@ use fourbar::Diagnostic;
 use fourbar::model::Model;
 use serde_json::{Map, Value, json};
 
-/// Bytes that poses may take before base64, all results together.
+/// Largest size of poses in bytes before base64, all results together.
 const POSE_BYTES: usize = 3_000_000;
-/// Bytes that columns may take whole.
+/// Largest size of columns in bytes without thinning.
 const WHOLE_BYTES: usize = 3_000_000;
-/// Bytes that thinned-out columns may take.
+/// Largest size of thinned-out columns in bytes.
 const COLUMN_BYTES: usize = 3_300_000;
-/// Fewest samples that are kept of anything.
+/// Smallest number of samples that are kept.
 const FEWEST: usize = 200;
 /// Largest number of pose samples: more would not be visible.
 const MOST_POSES: usize = 2000;
-/// Most samples of thinned-out columns.
+/// Largest number of samples of thinned-out columns.
 const MOST: usize = 4000;
-/// Largest turn between kept poses, so that the page turns the right way.
+/// Largest rotation between kept poses, so that the page interpolates in the right direction.
 const TURN: f64 = std::f64::consts::FRAC_PI_4;
 
-/// Positions beyond this, in metres, are no positions: their squares would leave the range of numbers.
+/// Larger coordinates, in metres, are invalid: their squares would overflow.
 const FURTHEST: f64 = 1e100;
 
-/// Places of the rows that are kept: every `step`-th and the last.
+/// Indices of the kept rows: every `step`-th and the last.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Kept {
     /// Distance of kept rows.
@@ -34,7 +34,7 @@ pub struct Kept {
 }
 
 impl Kept {
-    /// At most about `most` of `n` rows.
+    /// Keeps at most about `most` of `n` rows.
     pub fn at_most(n: usize, most: usize) -> Self {
         Self::every(n, (n.saturating_sub(1)).div_ceil(most.max(2) - 1).max(1))
     }
@@ -74,7 +74,7 @@ pub struct Poses<'a> {
 }
 
 impl<'a> Poses<'a> {
-    /// Finds them; a page cannot do without.
+    /// Finds the columns, which a page requires.
     pub fn find(model: &Model, table: &'a Table, label: &str) -> Result<Self, Diagnostic> {
         let place: std::collections::HashMap<&str, usize> = table.names.iter().enumerate().map(|(k, n)| (n.as_str(), k)).collect();
         let get = |name: String| {
@@ -94,8 +94,8 @@ impl<'a> Poses<'a> {
         Ok(Self { columns })
     }
 
-    /// Rows before the first pose that is none, and its body: a number that is not finite or beyond all mechanisms, or a quaternion
-    /// that is far from unit length. Small deviations from it are no fault, the page scales them away.
+    /// Number of rows before the first invalid pose, and its body. A pose is invalid if a number is not finite or too large, or if the
+    /// quaternion is far from unit length; the page normalises small deviations.
     pub fn sound_rows(&self, rows: usize) -> (usize, Option<usize>) {
         let mut sound = (rows, None);
         for (body, c) in self.columns.iter().enumerate() {
@@ -122,12 +122,12 @@ impl<'a> Poses<'a> {
         [c[3][row], c[4][row], c[5][row], c[6][row]]
     }
 
-    /// The body that turns most between neighbouring kept rows, and by how much.
+    /// The body with the largest rotation between neighbouring kept rows, and its angle.
     fn fastest(&self, kept: &Kept) -> (usize, f64) {
         let mut worst = (0, 0.0);
         for body in 0..self.columns.len() {
             for pair in kept.rows.windows(2) {
-                // Turns beyond half are seen step by step over the rows between.
+                // Summed over the rows in between, so that rotations beyond half a turn are found.
                 let angle: f64 = (pair[0]..pair[1]).map(|k| turn(&self.p(body, k), &self.p(body, k + 1))).sum();
                 if angle > worst.1 {
                     worst = (body, angle);
@@ -141,17 +141,17 @@ impl<'a> Poses<'a> {
 /// Angle between two orientations.
 pub fn turn(a: &[f64; 4], b: &[f64; 4]) -> f64 {
     let dot: f64 = a.iter().zip(b).map(|(a, b)| a * b).sum();
-    // Twice the arc between the quaternions, from the chord: exact for small turns.
+    // Twice the arc between the quaternions, from the chord: accurate for small rotations.
     let sign = if dot < 0.0 { -1.0 } else { 1.0 };
     let chord = a.iter().zip(b).map(|(a, b)| (a - sign * b).powi(2)).sum::<f64>().sqrt();
     4.0 * (0.5 * chord).min(1.0).asin()
 }
 
-/// One result packed, and what was omitted.
+/// A packed result, and a list of what was omitted.
 pub struct Packed {
-    /// The object of the page.
+    /// The entries of the data object.
     pub value: Map<String, Value>,
-    /// Sentences about what the page does not hold.
+    /// Sentences about omitted contents.
     pub left_out: Vec<String>,
 }
 
@@ -228,13 +228,13 @@ fn nth(n: usize) -> String {
     format!("{n}{ending}")
 }
 
-/// Places of the columns that the page gets, at most `most`, and how many are omitted. Time and poses are elsewhere.
+/// Indices of the columns for the page, at most `most`, and the number of omitted ones. Time and poses are stored separately.
 pub fn choose(model: &Model, table: &Table, most: usize) -> (Vec<usize>, usize) {
     let bodies: std::collections::HashSet<&str> = model.bodies.iter().map(|b| b.name.as_str()).collect();
     let mut ranked: Vec<(usize, usize)> = Vec::new();
     for (k, name) in table.names.iter().enumerate() {
         let parts: Vec<&str> = name.split('.').collect();
-        // The most informative columns come first, accelerations last.
+        // The most informative columns first, accelerations last.
         let class = match parts.as_slice() {
             ["t"] => continue,
             [body, "r" | "p", _] if bodies.contains(body) => continue,
@@ -258,7 +258,7 @@ pub fn choose(model: &Model, table: &Table, most: usize) -> (Vec<usize>, usize) 
     (chosen, dropped)
 }
 
-/// A column of the page; `fine` keeps single precision, `band` adds the extremes where they matter.
+/// A column of the page; `fine` uses single precision, `band` adds the extremes where they are visible.
 pub fn column(name: &str, unit: &str, time: usize, values: &[f64], kept: &Kept, fine: bool, band: bool) -> Value {
     let mut out = json!({"name": name, "unit": unit, "time": time});
     if let Some(&first) = values.first().filter(|x| x.is_finite() && values.iter().all(|y| y == *x)) {
@@ -272,7 +272,7 @@ pub fn column(name: &str, unit: &str, time: usize, values: &[f64], kept: &Kept, 
         let [lo, hi] = kept.extremes(values);
         let finite = |v: &[f64], f: fn(f64, f64) -> f64, z: f64| v.iter().copied().filter(|x| x.is_finite()).fold(z, f);
         let range = finite(&hi, f64::max, f64::NEG_INFINITY) - finite(&lo, f64::min, f64::INFINITY);
-        // Half a thousandth of a plot's height times ten: less the eye does not see. Logarithmic plots see everything.
+        // Deviations below half a percent of the range are not visible, except in logarithmic plots.
         let seen = if fine { 0.0 } else { range / 200.0 };
         if data.iter().zip(lo.iter().zip(&hi)).any(|(x, (l, h))| x - l > seen || h - x > seen) {
             (out["lo"], out["hi"]) = (pack(&lo), pack(&hi));

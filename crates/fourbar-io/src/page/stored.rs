@@ -10,11 +10,11 @@ use std::path::{Path, PathBuf};
 /// A result on disk.
 #[derive(Clone, Debug)]
 pub struct Stored {
-    /// Name of its folder, to call it by.
+    /// Name of its folder, used as label.
     pub label: String,
     /// Rows.
     pub table: Table,
-    /// What the run said.
+    /// Summary of the run.
     pub summary: RunSummary,
     /// The mechanism file that was run.
     pub model: PathBuf,
@@ -28,11 +28,11 @@ pub fn read_stored(path: &Path) -> Result<Stored, Diagnostic> {
     let folder = rows.parent().unwrap_or(Path::new(""));
     let table = read_table(path)?;
     let object = |path: PathBuf| read_bounded(&path, MAX_JSON).ok().and_then(|bytes| serde_json::from_slice::<Value>(&bytes).ok());
-    // Files that belong to rows stored next to an older result are stored there too.
+    // Files of rows that are stored beside an older result have temporary names as well.
     let beside = rows.extension().is_some_and(|e| e == PART);
     let own = |name: &str| if beside { part(&folder.join(name)) } else { folder.join(name) };
     let summary = object(own(SUMMARY));
-    // A run that was killed leaves no summary, but perhaps a checkpoint.
+    // A killed run leaves no summary, but perhaps a checkpoint.
     let set = summary
         .as_ref()
         .map(|s| &s["set"])

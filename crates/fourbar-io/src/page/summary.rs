@@ -1,4 +1,4 @@
-//! The summary of a run, whether it has just ended or is read back from its folder.
+//! The summary of a run, either just ended or read from its folder.
 
 use fourbar::Diagnostic;
 use fourbar::events::Happened;
@@ -11,15 +11,15 @@ use serde_json::Value;
 pub struct Note {
     /// Its code.
     pub code: String,
-    /// The sentence and its cure.
+    /// Message and help.
     pub text: String,
     /// Elements involved.
     pub names: Vec<String>,
-    /// When it happened.
+    /// Time of the event.
     pub time: Option<f64>,
 }
 
-/// The report of a run in words and numbers.
+/// The report of a run as texts and numbers.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RunSummary {
     /// `kinematics` or `dynamics`, empty where unknown.
@@ -30,17 +30,17 @@ pub struct RunSummary {
     pub integrator: String,
     /// Work counts by name.
     pub work: Vec<(String, f64)>,
-    /// Rows of constraints and drives, and how many of them are redundant, where known.
+    /// Number of rows of constraints and drives, and of redundant rows among them, if known.
     pub rows: Option<[usize; 2]>,
     /// Reaction components that are not unique, by joint.
     pub not_unique: Vec<(String, Vec<String>)>,
-    /// Singular positions met.
+    /// Singular positions encountered.
     pub singular: Vec<Singular>,
-    /// What events, limits and friction that sticks have done.
+    /// Events, including those of limits and sticking friction.
     pub events: Vec<Happened>,
     /// Warnings and errors.
     pub notes: Vec<Note>,
-    /// Ways to assemble the mechanism, in words.
+    /// Descriptions of the assembly modes.
     pub modes: Vec<String>,
 }
 
@@ -72,7 +72,7 @@ impl From<&Report> for RunSummary {
 }
 
 impl RunSummary {
-    /// The contents of a `summary.json`; missing entries stay empty.
+    /// From the contents of a `summary.json`; missing entries stay empty.
     pub fn from_summary(s: &Value) -> Self {
         let text = |v: &Value| v.as_str().unwrap_or_default().to_string();
         let texts = |v: &Value| v.as_array().map_or(Vec::new(), |a| a.iter().filter_map(|x| x.as_str().map(String::from)).collect());

@@ -1,5 +1,5 @@
-//! One self-contained page of a study of many cases: parallel coordinates, scatter, heat map, and the picked case in motion. Nothing is loaded from outside; its policy allows only the
-//! script and the style that it carries.
+//! One self-contained page of a study of many cases: parallel coordinates, scatter, heat map, and the selected case in motion. Nothing is
+//! loaded from outside; its policy allows only the script and the style that it contains.
 
 use crate::pack::base64;
 use crate::results::{CaseRow, SweepPlan};
@@ -10,8 +10,8 @@ use sha2::{Digest, Sha256};
 const SCRIPT: &str = include_str!("sweep/page.js");
 const STYLE: &str = include_str!("sweep/page.css");
 
-/// The page of the rows of a plan. `schema` has the units of the columns, `title` is what the mechanism is called; with a live page of the
-/// mechanism a picked case moves.
+/// The page of the rows of a plan. `schema` contains the units of the columns, `title` is the name of the mechanism; a live page of the
+/// mechanism shows the selected case in motion.
 pub fn sweep_page(title: &str, plan: &SweepPlan, schema: &Value, rows: &[&CaseRow], live: Option<&str>) -> String {
     let unit = |name: &str| {
         let columns = schema["columns"].as_array().map(Vec::as_slice).unwrap_or_default();
@@ -19,7 +19,7 @@ pub fn sweep_page(title: &str, plan: &SweepPlan, schema: &Value, rows: &[&CaseRo
     };
     let (mut columns, mut values) = (Vec::new(), Vec::new());
     for (k, a) in plan.axes.iter().enumerate() {
-        // In the unit in which they were given.
+        // In the unit of the input.
         let shown = if a.unit.is_empty() { unit(&format!("set.{}", a.name)) } else { a.unit.clone() };
         columns.push(json!({"name": a.name, "unit": shown, "role": "set"}));
         values.push(rows.iter().map(|r| number(rounded(r.values[k] / a.factor))).collect::<Vec<_>>());
@@ -45,21 +45,21 @@ pub fn sweep_page(title: &str, plan: &SweepPlan, schema: &Value, rows: &[&CaseRo
     filled(&data, live)
 }
 
-/// The way of a search: what was varied, and a row for each improvement.
+/// The history of a search: the varied parameters, and a row for each improvement.
 pub struct History<'a> {
-    /// What the mechanism is called.
+    /// Title of the mechanism.
     pub title: &'a str,
-    /// Its file.
+    /// Name of its file.
     pub file: &'a str,
-    /// Parameters that are set all along.
+    /// Parameters with the same value in all steps.
     pub set: &'a [(String, String)],
-    /// What is varied.
+    /// The varied parameters.
     pub axes: &'a [Axis],
-    /// Number of the start, goal, how far conditions are broken, and the values, in the order of the search.
+    /// Number of the start, goal, violation of conditions, and the values, in the order of the search.
     pub steps: Vec<(usize, f64, f64, &'a [f64])>,
 }
 
-/// The page of a search: the goal step by step, all columns beside each other, and a picked step that moves.
+/// The page of a search: the goal by step, all columns beside each other, and the selected step in motion.
 pub fn history_page(history: &History<'_>, live: Option<&str>) -> String {
     let steps = &history.steps;
     let column = |name: &str, unit: &str, role: &str| json!({"name": name, "unit": unit, "role": role});
@@ -96,10 +96,10 @@ fn number(x: f64) -> Value {
     if x.is_finite() { json!(x) } else { Value::Null }
 }
 
-/// The page with its data. A live page is kept as text and shown in a frame, which obeys the policy of this page too: what the live page
-/// may do is allowed here as well.
+/// The page with its data. A live page is stored as text and shown in a frame, to which the policy of this page also applies, so its
+/// permissions are added here.
 fn filled(data: &Value, live: Option<&str>) -> String {
-    // Only strings can hold this sign; written so, no text can end the block.
+    // `<` occurs in strings only; escaped, no text can end the script block.
     let block = |v: &Value| v.to_string().replace('<', "\\u003c");
     let allowed = |what: &str| {
         let policy = live.and_then(|page| page.split_once(what)).map(|(_, rest)| rest);
@@ -123,7 +123,7 @@ fn filled(data: &Value, live: Option<&str>) -> String {
     )
 }
 
-/// A number without the digits that a change of unit leaves behind.
+/// A number without the rounding errors of a change of unit.
 fn rounded(x: f64) -> f64 {
     format!("{x:.12e}").parse().unwrap_or(x)
 }

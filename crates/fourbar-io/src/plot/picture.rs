@@ -1,8 +1,8 @@
-//! A plot as marks on paper: lines and texts, to be written as SVG or painted as PNG.
+//! A plot as a list of marks: lines and texts, to be written as SVG or painted as PNG.
 
 use super::{Curve, label, labels, range, short, ticks};
 
-/// Okabe and Ito's colours, the yellow left out: it is too faint on white.
+/// The colours of Okabe and Ito without the yellow, which is too faint on white.
 const COLOURS: [[u8; 3]; 14] = [
     [0, 114, 178],
     [213, 94, 0],
@@ -22,7 +22,7 @@ const COLOURS: [[u8; 3]; 14] = [
 const INK: [u8; 3] = [0x33, 0x33, 0x33];
 const GRID: [u8; 3] = [0xe4, 0xe4, 0xe4];
 const FRAME: [u8; 3] = [0x66, 0x66, 0x66];
-/// Margins around the field.
+/// Margins around the plotting area.
 const LEFT: f64 = 78.0;
 const RIGHT: f64 = 16.0;
 const TOP: f64 = 40.0;
@@ -36,12 +36,12 @@ pub(super) enum Anchor {
     End,
 }
 
-/// Something on the paper.
+/// A mark of the picture.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Mark {
-    /// Strokes of one pen.
+    /// Strokes of the same colour and width.
     Line { strokes: Vec<Vec<[f64; 2]>>, colour: [u8; 3], width: f64 },
-    /// A text; with a halo it stays readable over lines.
+    /// A text; a halo keeps it readable over lines.
     Text { at: [f64; 2], size: f64, anchor: Anchor, colour: [u8; 3], halo: bool, text: String },
 }
 
@@ -53,7 +53,7 @@ fn text(at: [f64; 2], anchor: Anchor, text: String) -> Mark {
     Mark::Text { at, size: 12.0, anchor, colour: INK, halo: false, text }
 }
 
-/// How the axes are divided.
+/// Options of the axes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Scale {
     /// Logarithmic abscissa.
@@ -62,9 +62,9 @@ pub struct Scale {
     pub log_y: bool,
     /// A dot at every point.
     pub dots: bool,
-    /// Both axes have the same scale, as a path in space needs.
+    /// Both axes have the same scale, as needed for a path in space.
     pub equal: bool,
-    /// Half as wide, for pages that show several pictures side by side: letters are as large as elsewhere then.
+    /// Half as wide, for pages that show several pictures side by side; the letters keep their size.
     pub compact: bool,
 }
 
@@ -75,7 +75,7 @@ impl Scale {
     }
 }
 
-/// Numbers as they are drawn: logarithms where wanted, of positive numbers only.
+/// Values as drawn: logarithms of positive numbers if `log`.
 fn placed(values: &[f64], log: bool) -> Vec<f64> {
     values
         .iter()
@@ -91,7 +91,7 @@ fn placed(values: &[f64], log: bool) -> Vec<f64> {
         .collect()
 }
 
-/// Whole powers of ten inside a range, thinned where there are many; plain ticks where there is at most one.
+/// Whole powers of ten inside a range, thinned out where there are many; plain ticks if there is at most one.
 fn powers(lo: f64, hi: f64, count: usize) -> Vec<f64> {
     let (first, last) = ((lo - 1e-9).ceil() as i64, (hi + 1e-9).floor() as i64);
     if last - first < 1 {
@@ -101,7 +101,7 @@ fn powers(lo: f64, hi: f64, count: usize) -> Vec<f64> {
     (first..=last).filter(|k| k.rem_euclid(step) == 0).map(|k| k as f64).collect()
 }
 
-/// Ranges enlarged until a unit is as long on both axes.
+/// Ranges enlarged until a unit has the same length on both axes.
 fn equal([w, h]: [f64; 2], [x0, x1]: [f64; 2], [y0, y1]: [f64; 2]) -> ([f64; 2], [f64; 2]) {
     let (wide, high) = (w - LEFT - RIGHT, h - TOP - BOTTOM);
     let unit = (1.04 * (x1 - x0) / wide).max((y1 - y0) / high);
@@ -118,7 +118,7 @@ pub(super) fn picture(title: &str, x: (&str, &str), y: (&str, &str), scale: Scal
     let (x0, x1) = range(xs.iter().flatten())?;
     let (y0, y1) = range(ys.iter().flatten())?;
     let names = |list: &[f64], log: bool| match log {
-        // Far from one every power has its name: numbers as small as these are not zero here.
+        // Very small and very large powers are labelled in exponent form, so that small numbers are not shown as zero.
         true => list.iter().map(|v| if (-3.0..5.0).contains(v) { short(10_f64.powf(*v)) } else { format!("1e{v:.0}") }).collect(),
         false => labels(list),
     };
@@ -148,7 +148,7 @@ pub(super) fn picture(title: &str, x: (&str, &str), y: (&str, &str), scale: Scal
     let mut drawn: Vec<[f64; 2]> = Vec::new();
     for (k, _) in curves.iter().enumerate() {
         let colour = COLOURS[k % COLOURS.len()];
-        // A gap in the data lifts the pen.
+        // A gap in the data starts a new stroke.
         let points: Vec<Option<[f64; 2]>> =
             xs[k].iter().zip(&ys[k]).map(|(&x, &y)| (x.is_finite() && y.is_finite()).then(|| [px(x), py(y)])).collect();
         drawn.extend(points.iter().flatten());
@@ -161,8 +161,7 @@ pub(super) fn picture(title: &str, x: (&str, &str), y: (&str, &str), scale: Scal
         let strokes = points.split(Option::is_none).filter(|s| !s.is_empty()).map(|s| s.iter().flatten().copied().collect()).collect();
         marks.push(Mark::Line { strokes, colour, width: 1.5 });
     }
-    // Names go last, over the lines, at the place on either side that the fewest points are in; upper right where that makes no
-    // difference.
+    // Names are drawn last, over the lines, at the place on the left or right with the fewest points; by default at the upper right.
     let names: Vec<String> = curves.iter().map(|c| label(c.name, c.unit)).collect();
     let (wide, high) = (7.0 * names.iter().map(String::len).max().unwrap_or(0) as f64 + 16.0, 17.0 * names.len() as f64 + 8.0);
     let top = |down: f64| TOP + down * (h - BOTTOM - high - TOP);

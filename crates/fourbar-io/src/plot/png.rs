@@ -16,7 +16,7 @@ pub fn png(title: &str, x: (&str, &str), curves: &[Curve<'_>]) -> Option<Vec<u8>
     png_scaled(title, x, ("", ""), Scale::default(), curves)
 }
 
-/// As above, with a name for the ordinate, and axes as `scale` says.
+/// As above, with a name for the ordinate and options of the axes.
 pub fn png_scaled(title: &str, x: (&str, &str), y: (&str, &str), scale: Scale, curves: &[Curve<'_>]) -> Option<Vec<u8>> {
     let marks = picture(title, x, y, scale, curves)?;
     let [w, h] = scale.size().map(|v| (v as f32 * SCALE) as u32);
@@ -49,10 +49,10 @@ pub fn png_scaled(title: &str, x: (&str, &str), y: (&str, &str), scale: Scale, c
     paper.encode_png().ok().map(signed)
 }
 
-/// Bytes of the signature and of the header, which come first in every PNG.
+/// Bytes of the signature and of the header, which begin every PNG.
 const HEAD: usize = 33;
 
-/// The picture with a text chunk that names its program, so that a later one may replace it.
+/// The picture with a text chunk that names this program, so that a later run may replace it.
 pub(crate) fn signed(mut png: Vec<u8>) -> Vec<u8> {
     let body = [b"tEXtSoftware\0", MARK.as_bytes()].concat();
     let chunk = [&(body.len() as u32 - 4).to_be_bytes()[..], &body, &crc(&body).to_be_bytes()].concat();
@@ -62,7 +62,7 @@ pub(crate) fn signed(mut png: Vec<u8>) -> Vec<u8> {
     png
 }
 
-/// The checksum of a chunk, as the standard of PNG gives it.
+/// The checksum of a chunk according to the PNG standard.
 fn crc(bytes: &[u8]) -> u32 {
     !bytes.iter().fold(!0, |crc: u32, b| (0..8).fold(crc ^ u32::from(*b), |c, _| if c & 1 == 1 { 0xedb8_8320 ^ (c >> 1) } else { c >> 1 }))
 }
@@ -78,7 +78,7 @@ fn draw(paper: &mut Pixmap, path: &Path, colour: &[u8; 3], width: f32, place: Tr
     paper.stroke_path(path, &ink(colour), &Stroke { width, line_join: LineJoin::Round, ..Stroke::default() }, place, None);
 }
 
-/// A glyph on its way to the paper; fonts have y upwards.
+/// Converts glyph outlines to paths; y points upwards in fonts.
 struct Pen<'a> {
     path: &'a mut PathBuilder,
     at: [f32; 2],
@@ -112,7 +112,7 @@ impl OutlineBuilder for Pen<'_> {
     }
 }
 
-/// The letters of a text; unknown ones become the box of the font.
+/// The letters of a text; unknown letters become the box glyph of the font.
 fn outline(face: &Face<'_>, text: &str, at: [f64; 2], size: f64, anchor: Anchor) -> Option<Path> {
     let scale = size as f32 / f32::from(face.units_per_em());
     let glyphs: Vec<GlyphId> = text.chars().map(|c| face.glyph_index(if c.is_control() { ' ' } else { c }).unwrap_or(GlyphId(0))).collect();
@@ -149,7 +149,7 @@ mod tests {
         let dark = count(&|c| c == [0x33; 3]);
         assert!(dark > 300, "{dark}");
         assert!(png("", ("t", ""), &[]).is_none());
-        // The checksum of the end chunk is known to everybody.
+        // The checksum of the end chunk is a known constant.
         assert_eq!(crc(b"IEND"), 0xae42_6082);
         assert!(bytes.windows(MARK.len()).any(|w| w == MARK.as_bytes()));
     }

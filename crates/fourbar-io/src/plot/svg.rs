@@ -1,4 +1,4 @@
-//! Curves as an SVG picture: thin lines, quiet grid, colours that colour-blind people can distinguish.
+//! Curves as an SVG picture: thin lines, light grid, colours that colour-blind people can distinguish.
 
 use super::Curve;
 use super::picture::{Anchor, Mark, Scale, picture};
@@ -10,13 +10,13 @@ pub fn svg(title: &str, x: (&str, &str), curves: &[Curve<'_>]) -> Option<String>
     svg_marked(title, x, ("", ""), Scale::default(), curves)
 }
 
-/// As above, with axes as `scale` says.
+/// As above, with options of the axes.
 pub fn svg_marked(title: &str, x: (&str, &str), y: (&str, &str), scale: Scale, curves: &[Curve<'_>]) -> Option<String> {
-    // The picture names its program, so that a later one may replace it.
+    // The picture names this program, so that a later run may replace it.
     svg_scaled(title, x, y, scale, curves).map(|s| s.replacen('\n', &format!("\n<desc>{MARK}</desc>\n"), 1))
 }
 
-/// As above, with a name for the ordinate, and axes as `scale` says.
+/// As above, with a name for the ordinate and options of the axes.
 pub fn svg_scaled(title: &str, x: (&str, &str), y: (&str, &str), scale: Scale, curves: &[Curve<'_>]) -> Option<String> {
     let marks = picture(title, x, y, scale, curves)?;
     let [w, h] = scale.size();
@@ -115,7 +115,7 @@ mod tests {
         assert!(
             text.contains("a.r.x [m]") && text.contains("&lt;b&gt;") && text.contains("squares &amp; &lt;co&gt;") && text.contains("t [s]")
         );
-        // The gap lifts the pen.
+        // The gap starts a new stroke.
         let path = text.lines().find(|l| l.contains("#0072b2")).expect("first curve");
         assert_eq!(path.matches(['M']).count(), 2, "{path}");
         assert!(svg("", ("t", ""), &[Curve { name: "n", unit: "", x: &[f64::NAN], y: &[1.0] }]).is_none());

@@ -1,28 +1,28 @@
-//! A plot of dots for the terminal: each character cell holds two by four of them.
+//! A plot of dots for the terminal: each character cell holds two by four dots.
 
 use super::{label, range, rounded, short};
 
-/// What to draw and how large.
+/// What to draw, and the size of the plot.
 #[derive(Clone, Copy, Debug)]
 pub struct TextPlot<'a> {
     /// Name and unit of the abscissa.
     pub x: (&'a str, &'a str),
     /// Name and unit of the ordinate.
     pub y: (&'a str, &'a str),
-    /// Width of the field in characters.
+    /// Width of the plotting area in characters.
     pub width: usize,
-    /// Height of the field in lines.
+    /// Height of the plotting area in lines.
     pub height: usize,
-    /// Whether both axes have the same scale, as a path in space needs.
+    /// Whether both axes have the same scale, as needed for a path in space.
     pub equal: bool,
 }
 
-/// Draws a curve; empty if there is nothing finite to draw.
+/// Draws a curve; an empty text if no point is finite.
 pub fn text_plot(plot: &TextPlot<'_>, x: &[f64], y: &[f64]) -> String {
     let (Some((mut x0, mut x1)), Some((mut y0, mut y1))) = (range(x.iter()), range(y.iter())) else { return String::new() };
     let (columns, rows) = (2 * plot.width.max(2), 4 * plot.height.max(2));
     if plot.equal {
-        // Dots are about square: cells are twice as high as wide and hold two by four.
+        // Dots are about square: cells are twice as high as wide and hold two by four dots.
         let scale = ((x1 - x0) / (columns - 1) as f64).max((y1 - y0) / (rows - 1) as f64);
         let (cx, cy) = (0.5 * (x0 + x1), 0.5 * (y0 + y1));
         let (hx, hy) = (0.5 * scale * (columns - 1) as f64, 0.5 * scale * (rows - 1) as f64);

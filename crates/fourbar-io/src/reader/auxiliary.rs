@@ -1,4 +1,4 @@
-//! Inputs and states: their numbers have the dimension of their unit.
+//! Inputs and states: the numbers of each have the dimension of its unit.
 
 use super::{Path, Reader};
 use crate::keys::{INPUT, STATE};
@@ -9,7 +9,7 @@ use fourbar::expr::Dimension;
 use fourbar::spec::{InputSpec, StateSpec};
 
 impl Reader<'_> {
-    /// The value behind a key of a group.
+    /// The value of a key of a group.
     pub(super) fn behind<'n>(&self, node: &'n Node, key: &str) -> Option<&'n Node> {
         match &node.content {
             Content::Map(entries) => entries.iter().find(|(k, _)| k.get(self.source) == key).map(|(_, v)| v),
@@ -34,7 +34,7 @@ impl Reader<'_> {
         }
     }
 
-    /// A plain number without a unit has the dimension that is requested, whatever it is.
+    /// A number of dimension `d`, or without a unit; zero if the key is missing.
     fn carried_number(&mut self, node: &Node, key: &str, d: Dimension, path: &Path<'_>) -> Option<f64> {
         match self.behind(node, key) {
             Some(behind) => self.number(behind, Some(d), &path.key(key)),
@@ -42,7 +42,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Names that parameters have already.
+    /// Rejects a name that a parameter already has.
     fn not_a_parameter(&mut self, key: &Text, path: &Path<'_>) {
         let name = key.get(self.source);
         if self.parameters.names().any(|p| p == name) {

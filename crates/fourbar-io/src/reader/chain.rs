@@ -1,19 +1,19 @@
-//! Named expressions that refer to each other, in any order: each is evaluated after those it needs.
+//! Named expressions that refer to each other in any order: each is evaluated after those it depends on.
 
-/// Entries by number, some of which need others first.
+/// Numbered entries with dependencies.
 pub(super) trait Chain {
-    /// Whether an entry is read or rejected.
+    /// Whether an entry has been read or rejected.
     fn settled(&self, entry: usize) -> bool;
-    /// Settles an entry, or gives the one that is needed first.
+    /// Settles an entry, or returns the entry that must be settled first.
     fn settle(&mut self, entry: usize) -> Result<(), usize>;
-    /// Refuses entries that need each other in a circle.
+    /// Rejects entries that depend on each other in a circle.
     fn refuse_circle(&mut self, entries: &[usize]);
 }
 
-/// Settles an entry and those it needs, without recursion: chains may be as long as the file.
+/// Settles an entry and its dependencies, without recursion: chains may be as long as the file.
 pub(super) fn settle(chain: &mut impl Chain, first: usize) {
     let mut path = vec![first];
-    // Places on the path by entry.
+    // Positions on the path by entry.
     let mut on_path = std::collections::HashMap::from([(first, 0)]);
     while let Some(&entry) = path.last() {
         let needed = if chain.settled(entry) { None } else { chain.settle(entry).err() };
@@ -39,7 +39,7 @@ pub(super) fn settle(chain: &mut impl Chain, first: usize) {
     }
 }
 
-/// The names of a circle, in words; of a long one the first.
+/// The names in a circle as text; only the first ones if it is long.
 pub(super) fn circle(names: &[String]) -> String {
     const SHOWN: usize = 12;
     let middle = if names.len() > SHOWN { "... -> " } else { "" };

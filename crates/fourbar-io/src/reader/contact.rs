@@ -83,7 +83,7 @@ impl Reader<'_> {
         if x.broken {
             return None;
         }
-        // What makes the shape: at most one of these.
+        // The keys that define the shape: at most one of these.
         let shapes: Vec<&str> = ["axis", "corners", "box", "polygon", "plane", "curve"].into_iter().filter(|k| x.has(k)).collect();
         if let [first, second, ..] = shapes.as_slice() {
             self.conflict(
@@ -168,7 +168,7 @@ impl Reader<'_> {
             return None;
         }
         let (fixed, speed) = (x.number("static"), x.number("speed"));
-        // Friction at rest alone is that of sliding as well.
+        // A coefficient of static friction alone also applies to sliding.
         Some(ContactFriction { coulomb: x.number("coulomb").or(fixed).unwrap_or(0.0), fixed, speed })
     }
 }

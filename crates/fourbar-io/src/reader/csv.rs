@@ -1,17 +1,17 @@
-//! Two columns of a file of numbers, with their line numbers.
+//! Reads two columns of numbers from a file, with line numbers.
 
 use crate::tree::shorten;
 use fourbar::diagnostic::nearest;
 
 /// Largest file of a table, bytes.
 pub(crate) const MAX_BYTES: u64 = 64 << 20;
-/// Most points of a table.
+/// Largest number of points of a table.
 pub(crate) const MAX_POINTS: usize = 1_000_000;
 
-/// A column as it is requested.
+/// A requested column.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Column {
-    /// Counted from 1.
+    /// Number, counted from 1.
     Number(usize),
     Heading(String),
 }
@@ -22,7 +22,7 @@ pub(crate) struct Row {
     pub line: usize,
 }
 
-/// What is wrong with a file: where, why, and what helps.
+/// A problem of a file: location, reason and help.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Fault {
     pub line: Option<usize>,
@@ -34,7 +34,7 @@ fn fault<T>(line: Option<usize>, why: impl Into<String>, help: impl Into<String>
     Err(Fault { line, why: why.into(), help: help.into() })
 }
 
-/// What parts the cells of a line.
+/// The character that separates the cells of a line.
 fn separator(line: &str) -> Option<char> {
     [';', ',', '\t'].into_iter().find(|c| line.contains(*c))
 }
@@ -115,8 +115,7 @@ pub(crate) fn read(text: &str, columns: &[Column; 2]) -> Result<Vec<Row>, Fault>
     Ok(rows)
 }
 
-/// The last decimal place that the larger values of a table are written to, as a number such as 1e-4; zero if they have all
-/// the digits that numbers have.
+/// The last decimal place of the larger values of a table, as a number such as 1e-4; zero if they have all digits of double precision.
 fn last_place(y: &[f64]) -> f64 {
     let size = y.iter().fold(0.0_f64, |m, y| m.max(y.abs()));
     let place = |y: f64| {
@@ -130,15 +129,15 @@ fn last_place(y: &[f64]) -> f64 {
     least.map_or(0.0, |p| 10f64.powi(p))
 }
 
-/// With fewer points, rounding cannot be distinguished from shape.
+/// With fewer points, rounding cannot be distinguished from the shape of the curve.
 const ENOUGH: usize = 12;
-/// Fourth differences of rounded numbers are at most eight times the last place; below twice that it is rounding that bends the curve.
+/// Fourth differences of rounding errors are at most eight units in the last place; below twice that, rounding dominates them.
 const FOURTH: f64 = 16.0;
-/// Rounding that changes second derivatives by less than this share of the largest is of no concern.
+/// Rounding is harmless if it changes second derivatives by less than this fraction of the largest.
 const HARMLESS: f64 = 0.01;
 
-/// Whether the values are rounded so coarsely, for points so close together, that second derivatives show the rounding rather than
-/// the curve: then the share of the largest second derivative that is rounding.
+/// Whether the values are rounded so coarsely, for points so close together, that second derivatives show the rounding rather than the
+/// curve: then the rounding as a fraction of the largest second derivative.
 pub(crate) fn rounded(points: &[[f64; 2]]) -> Option<f64> {
     if points.len() < ENOUGH {
         return None;
@@ -149,7 +148,7 @@ pub(crate) fn rounded(points: &[[f64; 2]]) -> Option<f64> {
     for w in points.windows(5) {
         let h: Vec<f64> = w.windows(2).map(|p| p[1][0] - p[0][0]).collect();
         let mean = (w[4][0] - w[0][0]) / 4.0;
-        // Differences mean something at even distances only.
+        // Differences are meaningful at equal spacing only.
         if h.iter().any(|h| (h - mean).abs() > 0.01 * mean) {
             continue;
         }
@@ -205,8 +204,8 @@ mod tests {
         assert!(comma.line == Some(2) && comma.help.contains("point"), "{comma:?}");
     }
 
-    /// The rise 10 s^3 - 15 s^4 + 6 s^5 with four decimals: with 10 and 20 intervals the spline is limited by its spacing, with 40 and
-    /// 80 by the rounding.
+    /// The rise 10 s^3 - 15 s^4 + 6 s^5 with four decimals: with 10 and 20 intervals the error of the spline is due to its spacing, with 40
+    /// and 80 to the rounding.
     #[test]
     fn coarse_rounding_is_known_by_its_fourth_differences() {
         let rise = |n: usize, decimals: i32| -> Vec<[f64; 2]> {

@@ -1,4 +1,4 @@
-//! Tables and outputs, and the units they are stated in.
+//! Tables and outputs, and their units.
 
 use super::csv::{self, Column};
 use super::expression::Scope;
@@ -15,7 +15,7 @@ use fourbar::expr::{Dimension, Expr, FUNCTIONS, Kind, Names, Outside, Symbol};
 use fourbar::spec::{OutputSpec, StateExpr, TableEnds, TableSpec};
 use std::path::Path as FilePath;
 
-/// A unit as it is written, with its size in SI and its dimension.
+/// A unit as written, with its factor to SI and its dimension.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Written {
     pub text: String,
@@ -23,7 +23,7 @@ pub(crate) struct Written {
     pub dimension: Dimension,
 }
 
-/// Knows units and nothing else.
+/// Only units are valid names.
 struct Units;
 
 impl Names for Units {
@@ -35,7 +35,7 @@ impl Names for Units {
     }
 }
 
-/// Highest power of a base unit in a unit that is stated alone.
+/// Largest exponent of a base unit in a unit that is stated alone.
 const MAX_POWER: i8 = 8;
 
 /// A unit such as `mm`, `N*m`, `1/s` or `1`.
@@ -83,7 +83,7 @@ impl<'a> Reader<'a> {
     /// A column by number or by heading.
     pub(crate) fn column(&mut self, node: &Node, path: &Path<'_>) -> Option<Column> {
         let text = self.text(node, path)?;
-        // A heading that looks like a number is written in quotes.
+        // A heading that looks like a number must be quoted.
         let plain = matches!(&node.content, Content::Scalar(t) if t.plain);
         Some(match text.parse::<usize>() {
             Ok(n) if plain => Column::Number(n),
@@ -91,7 +91,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// Points `[[x, y], ...]`; what has no unit is in the unit of the table.
+    /// Points `[[x, y], ...]`; numbers without a unit are in the unit of the table.
     pub(crate) fn pairs(&mut self, node: &Node, path: &Path<'_>) -> Option<Vec<[(f64, Kind); 2]>> {
         let items = self.items(node, None, path)?;
         if items.len() > csv::MAX_POINTS {
@@ -204,7 +204,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Points of the file itself, in SI.
+    /// Points in the model file, in SI.
     fn inline(&mut self, pairs: &[[(f64, Kind); 2]], units: [&Option<Written>; 2], x: &Record, path: &Path<'_>) -> Option<Vec<[f64; 2]>> {
         let mut points = Vec::with_capacity(pairs.len());
         for (k, pair) in pairs.iter().enumerate() {
@@ -232,7 +232,7 @@ impl<'a> Reader<'a> {
             }
             points.push(point);
         }
-        // A quantity fixes the dimension of its column, whether or not a unit is stated.
+        // A quantity determines the dimension of its column, whether or not a unit is stated.
         for i in 0..2 {
             let mut known = pairs.iter().filter_map(|p| if let Kind::Quantity(d) = p[i].1 { Some(d) } else { None });
             if let Some(first) = known.next()
@@ -250,7 +250,7 @@ impl<'a> Reader<'a> {
         Some(points)
     }
 
-    /// Points of a file beside the model.
+    /// Points from a separate file.
     fn rows(&mut self, file: &str, x: &Record, path: &Path<'_>) -> Option<Vec<csv::Row>> {
         let span = x.span_of("file");
         let at = path.key("file").to_string();
@@ -303,7 +303,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A result column: an expression, or a group with a unit.
+    /// An output: an expression, or a group with a unit.
     pub(crate) fn output(&mut self, key: &Text, node: &Node, path: &Path<'_>) -> Option<OutputSpec> {
         let (node, unit, at) = match &node.content {
             Content::Map(entries) => {
@@ -349,7 +349,7 @@ mod tests {
         for text in ["", "furlong", "mm + mm", "mm-3", "2 mm", "(mm)", "m^9", "m^8*m^8", "1*", "mm;mm", "t", "1/0"] {
             assert!(written_unit(text).is_none(), "{text}");
         }
-        // Whatever the dimension, its own unit reads back.
+        // For any dimension, the printed unit reads back.
         for d in [(1, 0, 0), (0, 0, -1), (-2, 0, 0), (2, 1, -1), (-1, -1, 3), (0, 0, 0)] {
             let d = Dimension::of(d.0, d.1, d.2);
             let u = written_unit(&d.unit()).unwrap_or_else(|| panic!("{}", d.unit()));

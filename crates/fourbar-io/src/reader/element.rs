@@ -10,7 +10,7 @@ use fourbar::spec::{
     At, ConstraintSpec, ForceSpec, FrameSpec, JointSpec, Orientation, PairKind, Place, Placement, PlaneSpec, StateExpr, V3,
 };
 
-/// Axis of joints that have none.
+/// Default axis of joints.
 const Z: V3 = [0.0, 0.0, 1.0];
 
 impl Reader<'_> {
@@ -19,14 +19,14 @@ impl Reader<'_> {
         self.problem(Diagnostic::new(code, message).help(help).at(at), span);
     }
 
-    /// Says that one of several keys is needed, unless the record is broken anyway.
+    /// Reports that one of several keys is needed, unless the record is already broken.
     fn needs(&mut self, x: &Record, what: &str, help: &str) {
         if !x.broken {
             self.complain("M013", format!("`{}`, {}, lacks {what}", x.name, x.title), help, "", x.span, x);
         }
     }
 
-    /// Refuses keys that exclude another one.
+    /// Rejects keys that exclude each other.
     fn excludes(&mut self, x: &Record, key: &str, others: &[&str]) -> bool {
         let Some(other) = others.iter().find(|o| x.has(o)) else { return false };
         if x.has(key) {
@@ -37,7 +37,7 @@ impl Reader<'_> {
         false
     }
 
-    /// A place with its body; the body may come from the joint's list.
+    /// A place with its body, or with a body from the list of the joint.
     pub(crate) fn settle(&mut self, x: &Record, key: &str, place: LoosePlace, body: Option<&String>) -> Option<Place> {
         match (place.body, body) {
             (Some(own), Some(other)) if own != *other => {
@@ -71,20 +71,20 @@ impl Reader<'_> {
         self.settle(x, key, x.place(key)?, None)
     }
 
-    /// A direction must be given: the origin is none.
+    /// A direction is required: the origin is not a direction.
     fn direction(&mut self, x: &Record, key: &str, place: &LoosePlace) -> Option<At> {
         if place.at.is_none() {
             let message = format!("`{key}` of `{}` gives no direction", x.name);
             self.complain("M013", message, "write `at: [x, y, z]` in the body frame or `world: [x, y, z]`", key, place.span, x);
         }
         match place.at {
-            // A direction belongs to its body, and so do its three numbers.
+            // A direction given by three numbers alone is in the axes of its body.
             Some(At::World(x)) if place.bare => Some(At::Body(x)),
             at => at,
         }
     }
 
-    /// The place behind `on`, or behind its other word.
+    /// The place given by `on` or by its synonym `place`.
     fn on(&mut self, x: &Record) -> Option<Place> {
         if self.excludes(x, "on", &["place"]) {
             return None;
@@ -112,7 +112,7 @@ impl Reader<'_> {
         Some(FrameSpec { at: frame.at, axis: frame.axis.unwrap_or(Z), x: frame.x })
     }
 
-    /// Frames on both bodies, where the joint is given by them.
+    /// Frames on both bodies, if the joint is given by frames.
     fn framed(&mut self, x: &Record, bodies: &[String; 2], needs_axis: bool) -> Option<Placement> {
         let frames = x.frames("frames")?;
         if let Some(extra) = frames.iter().find(|f| !bodies.contains(&f.body)) {
@@ -126,7 +126,7 @@ impl Reader<'_> {
     }
 }
 
-/// A joint that sits at a point of two bodies.
+/// A joint at a point of two bodies.
 pub(crate) fn pair(r: &mut Reader<'_>, x: &Record, kind: &'static str) -> Option<JointSpec> {
     let kind = PairKind::read(kind, |key| x.number(key))?;
     match kind.form() {
@@ -316,13 +316,13 @@ pub(crate) fn cd(r: &mut Reader<'_>, x: &Record) -> Option<ConstraintSpec> {
     })
 }
 
-/// The values of a force, with the reader that notes what is wrong with them.
+/// The values of a force, with the reader that collects problems.
 struct Values<'a, 'r> {
     reader: &'a mut Reader<'r>,
     record: &'a Record,
 }
 
-/// Builds a force of some kind from its values.
+/// Builds a force of a kind from its values.
 pub(crate) fn force(r: &mut Reader<'_>, x: &Record, kind: &Kind) -> Option<ForceSpec> {
     (kind.read)(&mut Values { reader: r, record: x })
 }

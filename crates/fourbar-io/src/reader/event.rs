@@ -8,7 +8,7 @@ use fourbar::joint::JointKind;
 use fourbar::spec::{ActionSpec, Direction, EventSettings, EventSpec, LimitOf, LimitSpec};
 
 impl Reader<'_> {
-    /// Limits of a joint of a type, where its group has them.
+    /// Limits of a joint of type `kind`, if its group has any.
     pub(super) fn limits(&mut self, kind: &str, node: &Node, path: &Path<'_>) -> Option<LimitSpec> {
         let Content::Map(entries) = &node.content else { return None };
         let (key, group) = entries.iter().find(|(k, _)| k.get(self.source) == "limits")?;
@@ -22,7 +22,7 @@ impl Reader<'_> {
             Some("distance") => Some(LimitOf::Distance),
             _ => None,
         };
-        // Numbers are read once more with the dimension of the coordinate.
+        // Numbers are read again with the dimension of the coordinate.
         let angle = JointKind::ALL.iter().any(|(name, angle, _)| *name == kind && *angle) && of != Some(LimitOf::Distance);
         let (value, speed) = if angle { (Dimension::NONE, Dimension::RATE) } else { (Dimension::LENGTH, Dimension::SPEED) };
         let mut number = |key: &str, d: Dimension| {
@@ -77,7 +77,7 @@ impl Reader<'_> {
         })
     }
 
-    /// One action: a word with its names, or `stop`.
+    /// One action: a word with names, or `stop`.
     fn action(&mut self, node: &Node, path: &Path<'_>, out: &mut Vec<ActionSpec>) -> bool {
         if let Content::Scalar(text) = &node.content
             && text.get(self.source).trim() == "stop"
@@ -140,7 +140,7 @@ impl Reader<'_> {
         good
     }
 
-    /// How the study handles events, where it reports this.
+    /// Settings of events in the study.
     pub(super) fn study_events(&mut self, node: &Node, path: &Path<'_>) -> EventSettings {
         let default = EventSettings::default();
         let Content::Map(entries) = &node.content else { return default };

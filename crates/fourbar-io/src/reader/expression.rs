@@ -1,4 +1,4 @@
-//! Scalars of the file as numbers and expressions: names, units and dimensions resolved.
+//! Scalars of the file as numbers and expressions: resolves names, units and dimensions.
 
 use super::functions::{Found, Functions};
 use super::parameters::{Lookup, shadow_warning};
@@ -13,7 +13,7 @@ use fourbar::expr::{Dimension, Expr, ExprError, ExprErrorKind, FUNCTIONS, Kind, 
 use fourbar::spec::{StateExpr, StateVariable, TableSpec};
 use std::collections::{HashMap, HashSet};
 
-/// Units by words that others use.
+/// Units by other common spellings.
 const OTHER_UNITS: &[(&str, &str)] = &[
     ("sec", "s"),
     ("secs", "s"),
@@ -59,7 +59,7 @@ const OTHER_UNITS: &[(&str, &str)] = &[
     ("amps", "A"),
 ];
 
-/// What an expression may use in addition to parameters.
+/// Names that an expression may use besides parameters.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Scope {
     /// Nothing.
@@ -72,7 +72,7 @@ pub(crate) enum Scope {
     State(&'static [&'static str]),
 }
 
-/// Meaning of names while one expression is parsed.
+/// Resolves names while one expression is parsed.
 struct Resolver<'r, 'a> {
     lookup: Lookup<'r>,
     scope: Scope,
@@ -83,25 +83,25 @@ struct Resolver<'r, 'a> {
     inputs: &'r HashSet<&'a str>,
     states: &'r HashSet<&'a str>,
     variables: Vec<StateVariable>,
-    /// Whether the time counts as a plain number, which scales a quantity and leaves its dimension.
+    /// Whether time is treated as a plain number, which does not change the dimension of a quantity it multiplies.
     plain_time: bool,
-    /// `None` if one was rejected.
+    /// Tables by name; `None` if a table was rejected.
     tables: &'r HashMap<String, Option<Table>>,
     functions: &'r Functions,
     /// A function that must be read first.
     open: Option<usize>,
-    /// Set when a rejected function was met.
+    /// Set if a rejected function is used.
     refused: bool,
 }
 
-/// An expression as it was read.
+/// A parsed expression.
 pub(super) struct Parsed {
     pub result: Result<(Expr, Kind), ExprError>,
-    /// What its variables mean; in a function of time there is but the time.
+    /// Meaning of its variables; in a function of time the time only.
     pub variables: Vec<StateVariable>,
-    /// Whether it rests on something that was rejected, and reported.
+    /// Whether it depends on something that was rejected and reported.
     pub poisoned: bool,
-    /// A parameter whose name was read as a unit.
+    /// A parameter whose name was taken as a unit.
     pub shadowed: Option<String>,
     /// A function that must be read first.
     pub open: Option<usize>,
@@ -121,11 +121,11 @@ impl Resolver<'_, '_> {
         Symbol::Variable(self.place(variable))
     }
 
-    /// A function in place of its name.
+    /// Substitutes a function for its name.
     fn function(&mut self, name: &str) -> Option<Symbol> {
         match self.functions.get(name)? {
             Found::Function(expr, kind, read) => match self.scope {
-                // Of the functions only those without the time are constants.
+                // Only functions independent of time are constants.
                 Scope::Constant => expr.constant_value().map(|_| Symbol::Function(expr, kind)),
                 Scope::Time if self.functions.input(name).is_some() => None,
                 Scope::Time => Some(Symbol::Function(expr.renumbered(|_| 0), kind)),
@@ -192,7 +192,7 @@ impl Names for Resolver<'_, '_> {
 
     fn table(&mut self, name: &str) -> Option<Table> {
         let found = self.tables.get(name);
-        // Of a table that was rejected nothing more is said.
+        // A rejected table has already been reported.
         self.refused |= matches!(found, Some(None));
         found?.clone().or_else(|| TableSpec::new(vec![[0.0, 1.0], [1.0, 1.0], [2.0, 1.0]]).table(name).ok())
     }
@@ -225,12 +225,12 @@ fn dotted(name: &str, joints: &HashSet<&str>, points: &HashSet<&str>) -> Option<
 }
 
 impl<'a> Reader<'a> {
-    /// The coordinate of a joint or a point that a name such as `pin.angle` means.
+    /// The coordinate of a joint or a point with a name such as `pin.angle`.
     pub(crate) fn coordinate(&self, name: &str) -> Option<StateVariable> {
         dotted(name, &self.joints, &self.points)
     }
 
-    /// What to write instead of a name that is no coordinate.
+    /// Help for a name that is not a coordinate.
     pub(crate) fn coordinate_help(&self, name: &str) -> String {
         if name.contains('.') {
             return self.unknown_name_help(name, Scope::State(&[]));
@@ -238,7 +238,7 @@ impl<'a> Reader<'a> {
         "write the element and its coordinate: `pin.angle`, `pin.distance`, `pin.speed`, `tip.x` or `tip.vx`".into()
     }
 
-    /// The text of a scalar, or a complaint.
+    /// The text of a scalar; anything else is reported.
     pub(crate) fn scalar<'n>(&mut self, node: &'n Node, expected: &str, path: &Path<'_>) -> Option<&'n Text> {
         match &node.content {
             Content::Scalar(text) if !is_null(text, self.source) => Some(text),
@@ -278,7 +278,7 @@ impl<'a> Reader<'a> {
         self.expression_with_kind(node, scope, dimension, path).map(|(expr, variables, _)| (expr, variables))
     }
 
-    /// Reads the text of an expression; nothing is said of what is wrong with it.
+    /// Parses the text of an expression without reporting problems.
     pub(super) fn parsed(&self, written: &str, scope: Scope) -> Parsed {
         self.parsed_with(written, scope, false)
     }
@@ -306,7 +306,7 @@ impl<'a> Reader<'a> {
         Parsed { result, variables, poisoned: lookup.poisoned || refused, shadowed: lookup.shadowed, open }
     }
 
-    /// An expression, the meaning of its variables, and what is known of its dimension.
+    /// An expression, the meaning of its variables, and its dimension as far as it is known.
     pub(crate) fn expression_with_kind(
         &mut self,
         node: &Node,
@@ -325,10 +325,10 @@ impl<'a> Reader<'a> {
         }
         let Parsed { result, variables, poisoned, shadowed, .. } = self.parsed(written, scope);
         match result {
-            // A parameter that was rejected has been complained of already.
+            // A rejected parameter has already been reported.
             _ if poisoned => None,
             Ok((expr, kind)) => {
-                // With the time in it a value may lack the units of its factors, but those it has cannot be of something else.
+                // A function of time may omit the units of its factors, but units that are given must not contradict the dimension.
                 let timed = dimension.filter(|_| kind == Kind::Unknown).and_then(|d| self.foreign_units(written, scope, d));
                 if let (Kind::Quantity(found), Some(expected)) = (timed.map_or(kind, Kind::Quantity), dimension)
                     && found != expected
@@ -349,7 +349,7 @@ impl<'a> Reader<'a> {
                     self.problem(d, text.span);
                     return None;
                 }
-                // Where the dimension comes out as needed the reading is right beyond doubt.
+                // If the dimension is the expected one, the unit was certainly intended.
                 if let Some(name) = shadowed.filter(|_| dimension.is_none_or(|d| kind != Kind::Quantity(d))) {
                     self.warn(shadow_warning(&name, written, path));
                 }
@@ -364,7 +364,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// What a function of time is by its units, where these are not those of the expected dimension at any power of time.
+    /// The dimension of a function of time by its units, if no power of time makes it the expected dimension.
     fn foreign_units(&self, written: &str, scope: Scope, expected: Dimension) -> Option<Dimension> {
         if !matches!(scope, Scope::Time | Scope::Drive) {
             return None;
@@ -372,12 +372,12 @@ impl<'a> Reader<'a> {
         let Ok((_, Kind::Quantity(found))) = self.parsed_with(written, scope, true).result else { return None };
         let any_power = |d: Dimension| Dimension { time: expected.time, ..d };
         let foreign = any_power(found) != expected && any_power(found) != any_power(Dimension::NONE);
-        // `3 mm/s*t` is named a length, and `3 N*t` a force.
+        // `3 mm/s*t` is reported as a length, and `3 N*t` as a force.
         let named = if found.mass == 0 && found.current == 0 { any_power(found) } else { found };
         foreign.then_some(named)
     }
 
-    /// Warns of an angle that looks like degrees: plain numbers are radians.
+    /// Warns of an angle that is probably in degrees: plain numbers are radians.
     pub(super) fn degrees_hint(&mut self, node: &Node, path: &Path<'_>) {
         let Content::Scalar(text) = &node.content else { return };
         let written = text.get(self.source);
@@ -516,7 +516,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// A plain number in an angle that is more likely degrees: one alone beyond two turns, or a factor that is a multiple of a right angle.
+/// A plain number in an angle that is probably in degrees: a single one beyond two turns, or a factor that is a multiple of a right angle.
 fn looks_like_degrees(written: &str) -> Option<f64> {
     if let Ok(x) = written.trim().parse::<f64>() {
         return (x.is_finite() && x.abs() > 2.0 * std::f64::consts::TAU).then_some(x);
@@ -553,7 +553,7 @@ fn looks_like_degrees(written: &str) -> Option<f64> {
     None
 }
 
-/// The place of an error inside a scalar.
+/// The location of an error inside a scalar.
 pub(crate) fn inside(text: &Text, error: &ExprError) -> Span {
     if text.is_verbatim() {
         let start = text.span.start() + error.range.start;

@@ -1,4 +1,4 @@
-//! Functions of time and inputs with names, in any order, each an expression of `t`, parameters, inputs, tables and other functions.
+//! Named functions of time and inputs, in any order, each an expression of `t`, parameters, inputs, tables and other functions.
 
 use super::chain::{self, Chain};
 use super::expression::{Scope, inside};
@@ -9,13 +9,13 @@ use fourbar::expr::{Expr, Kind};
 use fourbar::spec::StateVariable;
 use std::collections::HashMap;
 
-/// How far a function has come.
+/// State of a function.
 #[derive(Clone, PartialEq)]
 enum State {
     Open,
-    /// Its expression, and what its variables are: the time and inputs.
+    /// Expression, dimension and variables: the time and inputs.
     Done(Expr, Kind, Vec<StateVariable>),
-    /// Refused, and reported: whatever uses it is dropped without another word.
+    /// Rejected and reported: everything that uses it is dropped without a further report.
     Failed,
 }
 
@@ -32,10 +32,10 @@ pub(crate) struct Functions {
     index: HashMap<String, usize>,
 }
 
-/// What a name means among the functions.
+/// Result of the search for a function by name.
 pub(crate) enum Found {
     Function(Expr, Kind, Vec<StateVariable>),
-    /// It must be read first.
+    /// Must be read first.
     Open(usize),
     Refused,
 }
@@ -69,7 +69,7 @@ impl Functions {
 const SECTION: &str = "functions";
 
 impl Reader<'_> {
-    /// Reads the section and resolves what it names.
+    /// Reads the section and resolves references between functions.
     pub(crate) fn read_functions(&mut self, node: Option<&Node>) {
         let top = Path::top(SECTION);
         let entries: &[(Text, Node)] = match node.map(|n| (n, &n.content)) {
@@ -112,7 +112,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The function, or the one that is needed first.
+    /// The function, or the function that must be read first.
     fn parse_function(&mut self, k: usize) -> Result<State, usize> {
         let Function { name, text, .. } = &self.functions.list[k];
         let (name, text) = (name.clone(), text.clone());
@@ -137,7 +137,7 @@ impl Reader<'_> {
     }
 }
 
-/// The functions of a file as they name each other.
+/// The functions of a file with their references to each other.
 struct Named<'a, 'r>(&'a mut Reader<'r>);
 
 impl Chain for Named<'_, '_> {

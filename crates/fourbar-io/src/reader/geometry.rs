@@ -12,15 +12,15 @@ use fourbar::spec::{Inertia, Orientation, Shape, V3};
 use nalgebra::{Matrix3, Vector3};
 use std::f64::consts::PI;
 
-/// What a solid weighs.
+/// Mass properties of a solid.
 #[derive(Clone, Debug)]
 pub(crate) struct Mass {
     pub mass: f64,
     /// Centre of mass in the body frame.
     pub com: Vector3<f64>,
-    /// About the centre of mass, in body axes.
+    /// Inertia about the centre of mass, in body axes.
     pub inertia: Matrix3<f64>,
-    /// How it is drawn.
+    /// Shape to draw.
     pub shape: Shape,
 }
 
@@ -56,13 +56,13 @@ pub(crate) fn rod_mass(r: &Record) -> Option<Mass> {
     let cylinder = density * PI * r2 * length;
     let balls = density * 4.0 / 3.0 * PI * r2 * radius;
     let along = 0.5 * cylinder * r2 + 0.4 * balls * r2;
-    // A half ball about the middle of the rod: 2/5 r^2 about its flat face's centre, moved by its own centre of mass at 3/8 r.
+    // A half ball about the middle of the rod: 2/5 r^2 about the centre of its flat face, shifted by its centre of mass at 3/8 r.
     let across = cylinder * (r2 / 4.0 + l2 / 12.0) + balls * (0.4 * r2 + l2 / 4.0 + 0.375 * length * radius);
     let (com, inertia) = about_axis(from, to, along, across);
     Some(Mass { mass: cylinder + balls, com, inertia, shape: Shape::Rod { from, to, radius } })
 }
 
-/// Middle and inertia of a body of revolution about the line of two points.
+/// Middle and inertia of a body of revolution about the line through two points.
 fn about_axis(from: V3, to: V3, along: f64, across: f64) -> (Vector3<f64>, Matrix3<f64>) {
     let (from, to) = (Vector3::from(from), Vector3::from(to));
     let a = (to - from).try_normalize(0.0).unwrap_or(Vector3::z());
@@ -90,7 +90,7 @@ pub(super) fn together(solids: &[Mass]) -> (f64, V3, Inertia) {
 }
 
 impl Reader<'_> {
-    /// The value of `type` and the entry of its list.
+    /// The value of `type` and its entry in the list.
     pub(super) fn typed<T>(
         &mut self,
         what: &str,
@@ -139,7 +139,7 @@ impl Reader<'_> {
         Some(shapes)
     }
 
-    /// The solid that a mesh bounds.
+    /// The solid bounded by a mesh.
     pub(crate) fn mesh_mass(&mut self, r: &Record, path: &Path<'_>) -> Option<Mass> {
         let (file, scale, density) = (r.text("file")?.to_string(), r.number("scale")?, r.number("density")?);
         let (at, orientation) = (r.vector("at").unwrap_or_default(), r.orientation("orientation").unwrap_or_default());
@@ -253,7 +253,7 @@ impl Reader<'_> {
     }
 }
 
-/// Used in place of a key for a list item: its first character.
+/// The first character of a list item, as its location in place of a key.
 fn here(item: &Node) -> Text {
     Text::marker(item.span.start())
 }

@@ -1,7 +1,7 @@
 //! Builds a [`ModelSpec`] from the tree of a file, collecting as many problems as possible at once.
 //!
-//! Reading is driven by the tables of [`crate::keys`]: [`record`] turns a group of keys into values, the functions beside
-//! the tables turn values into elements. What needs the whole mechanism (unknown bodies, masses) is checked by the engine.
+//! Reading is driven by the tables of [`crate::keys`]: [`record`] turns a group of keys into values, the functions beside the tables turn
+//! values into elements. Checks that need the whole mechanism (unknown bodies, masses) are left to the engine.
 
 mod auxiliary;
 mod chain;
@@ -40,13 +40,13 @@ use std::collections::{HashMap, HashSet};
 use std::path::Path as FilePath;
 use std::sync::Arc;
 
-/// Problems, and warnings, reported for one file; more would only hide the first.
+/// Largest number of problems, and of warnings, reported for a file; more would only hide the first ones.
 const MAX_PROBLEMS: usize = 50;
 
-/// What is known while a file is read.
+/// State while a file is read.
 pub(crate) struct Reader<'a> {
     pub source: &'a str,
-    /// The folder of the file, where it has one.
+    /// The folder of the file, if it has one.
     folder: Option<&'a FilePath>,
     parameters: Parameters,
     /// Name of the section of parameters.
@@ -56,38 +56,38 @@ pub(crate) struct Reader<'a> {
     /// Names of joints and points, which expressions may use.
     pub joints: HashSet<&'a str>,
     pub points: HashSet<&'a str>,
-    /// Names of bodies, for expressions that read where they are.
+    /// Names of bodies, for expressions that read their positions.
     pub bodies: HashSet<String>,
     /// Tables and functions that expressions may use.
     pub tables: HashMap<String, Option<Table>>,
     functions: Functions,
-    /// Files beside the model whose numbers it uses, and their hashes.
+    /// Data files used by the model, with their hashes.
     data: Vec<(String, String)>,
     /// Names of inputs and states.
     pub inputs: HashSet<&'a str>,
     pub states: HashSet<&'a str>,
     /// Centres of mass of the bodies read so far, in their frames.
     centres: HashMap<String, V3>,
-    /// Parameters that have a value from outside, in SI.
+    /// Parameters with a value given from outside, in SI.
     fixed: &'a [Fixed],
-    /// What the file asks of sweeps, tolerances and optimisations.
+    /// Settings of sweeps, tolerances and optimisations.
     studies: Studies,
     pub problems: Vec<Located>,
     warnings: Vec<Diagnostic>,
 }
 
 impl<'a> Reader<'a> {
-    /// The folder of the file. In WebAssembly there are no files, and the engine of live pages is smaller without what reads them.
+    /// The folder of the file. In WebAssembly there is no file system, and the engine of live pages is smaller without the readers.
     fn folder(&self) -> Option<&'a FilePath> {
         if cfg!(target_family = "wasm") { None } else { self.folder }
     }
 
-    /// Whether enough has been said.
+    /// Whether the limit of problems has been reached.
     pub fn full(&self) -> bool {
         self.problems.len() >= MAX_PROBLEMS
     }
 
-    /// Keeps a warning, unless there are very many.
+    /// Keeps a warning, unless the limit is reached.
     pub fn warn(&mut self, warning: Diagnostic) {
         if self.warnings.len() < MAX_PROBLEMS {
             self.warnings.push(warning);
@@ -101,10 +101,10 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// A parameter with a value from outside: name, value in SI, dimension where it has one.
+/// A parameter with a value given from outside: name, value in SI, dimension if it has one.
 pub(crate) type Fixed = (String, f64, Option<Dimension>);
 
-/// The tree of a file, read as far as its form: it can be understood many times, with other parameters.
+/// The parsed tree of a file: it can be interpreted repeatedly, with different parameters.
 #[derive(Clone, Debug)]
 pub(crate) struct Form {
     pub tree: Tree,
@@ -113,7 +113,7 @@ pub(crate) struct Form {
 }
 
 impl Form {
-    /// A file whose elements are all there.
+    /// A file whose elements are all in the tree.
     pub fn whole(source: &Arc<str>, large: bool) -> Result<Self, Error> {
         let most = Limits::of(large).values;
         let tree = Tree::parse(source, most).map_err(|problems| refused(problems, source))?;
@@ -135,7 +135,7 @@ pub(crate) fn read(source: Arc<str>, options: &ReadOptions<'_>, hash: String) ->
     understand(&form, bodies.map(Cow::Owned), options, &[], hash).map(|(loaded, _)| loaded)
 }
 
-/// Reads the tree of a file with some parameters given as numbers; also gives the dimensions of all parameters.
+/// Interprets the tree of a file, with some parameters given as numbers; also returns the dimensions of all parameters.
 pub(crate) fn understand<'a>(
     form: &'a Form,
     bodies: Option<Cow<'_, (Text, Node)>>,
@@ -203,14 +203,14 @@ pub(crate) fn understand<'a>(
     }
 }
 
-/// The error of a file that was not read. There is always a problem: without one there is a mechanism.
+/// The error of a file that could not be read. The list of problems is never empty: without problems there is a mechanism.
 fn refused(problems: Vec<Located>, source: &str) -> Error {
     Error::of(located(problems, source)).unwrap_or_else(|| empty().into())
 }
 
 /// Problems with line and column, in the order of the file.
 fn located(mut problems: Vec<Located>, source: &str) -> Vec<Diagnostic> {
-    // What has no place comes from the command line, and may be the cause of the rest; or it states that there is more.
+    // Problems without a location come first if they stem from the command line, as they may be the cause of the others.
     problems.sort_by_key(|(d, span)| match span {
         Some(span) => span.start() + 1,
         None if d.code.0 == "M099" => usize::MAX,

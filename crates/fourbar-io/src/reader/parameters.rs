@@ -1,4 +1,4 @@
-//! Parameters: numbers with names, given in any order, each an expression of others.
+//! Parameters: named numbers in any order, each an expression of others.
 
 use super::chain::{self, Chain};
 use super::expression::{Scope, inside};
@@ -12,7 +12,7 @@ use fourbar::expr::{Dimension, Expr, Kind, Names, Symbol};
 use std::cell::RefCell;
 use std::collections::HashMap;
 
-/// Where the value of a parameter is written.
+/// Source of the value of a parameter.
 enum Written {
     File(Text),
     Option(String),
@@ -22,7 +22,7 @@ enum Written {
 enum State {
     Open,
     Done(f64, Option<Dimension>),
-    /// Refused, and reported: whatever uses it is dropped without another word.
+    /// Rejected and reported: everything that uses it is dropped without a further report.
     Failed,
 }
 
@@ -30,7 +30,7 @@ struct Parameter {
     name: String,
     written: Written,
     state: State,
-    /// Whether its expression reads other parameters.
+    /// Whether its expression uses other parameters.
     computed: bool,
 }
 
@@ -42,21 +42,21 @@ pub(crate) struct Parameters {
     used: RefCell<Vec<bool>>,
 }
 
-/// Finds parameters while one expression is parsed.
+/// Looks up parameters while one expression is parsed.
 pub(crate) struct Lookup<'r> {
     parameters: &'r Parameters,
-    /// Set when a rejected parameter was met.
+    /// Set if a rejected parameter is used.
     pub poisoned: bool,
-    /// Parameters that must be computed first.
+    /// A parameter that must be computed first.
     open: Option<usize>,
-    /// Whether any parameter was requested.
+    /// Whether any parameter is used.
     reads: bool,
-    /// A parameter whose name was read as a unit.
+    /// A parameter whose name was taken as a unit.
     pub shadowed: Option<String>,
 }
 
 impl Lookup<'_> {
-    /// Whether a compound unit continues with this word, which may also be the name of a parameter.
+    /// Whether this word continues a compound unit, also if a parameter has the same name.
     pub fn further_unit(&mut self, name: &str) -> bool {
         let is_unit = unit(name).is_some();
         if is_unit && self.parameters.index.contains_key(name) {
@@ -113,7 +113,7 @@ impl Parameters {
         };
         self.list.iter().filter_map(value).collect()
     }
-    /// As above, with their dimensions, where they have one.
+    /// As above, with dimensions where known.
     pub fn with_dimensions(&self) -> Vec<super::Fixed> {
         let value = |p: &Parameter| match p.state {
             State::Done(x, d) => Some((p.name.clone(), x, d)),
@@ -121,22 +121,22 @@ impl Parameters {
         };
         self.list.iter().filter_map(value).collect()
     }
-    /// Names of those that are computed from others.
+    /// Names of parameters that are computed from others.
     pub fn computed(&self) -> Vec<String> {
         self.list.iter().filter(|p| p.computed).map(|p| p.name.clone()).collect()
     }
-    /// The dimension of one of them, where it has one.
+    /// The dimension of a parameter, if it has one.
     pub fn dimension(&self, name: &str) -> Option<Dimension> {
         self.with_dimensions().into_iter().find(|p| p.0 == name)?.2
     }
-    /// Names that nothing uses.
+    /// Names of unused parameters.
     pub fn unused(&self) -> Vec<String> {
         self.list.iter().zip(self.used.borrow().iter()).filter(|(_, used)| !**used).map(|(p, _)| p.name.clone()).collect()
     }
 }
 
 impl Reader<'_> {
-    /// Reads the section, applies the overrides and computes all values.
+    /// Reads the section, applies overrides and computes all values.
     pub(crate) fn read_parameters(&mut self, node: Option<&Node>, set: &[(String, String)]) {
         let top = Path::top(self.parameters_at);
         let entries: &[(Text, Node)] = match node.map(|n| (n, &n.content)) {
@@ -178,7 +178,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Warns of parameters that nothing uses.
+    /// Warns of unused parameters.
     pub(crate) fn warn_of_unused(&mut self) {
         for name in self.parameters.unused() {
             let d = Diagnostic::new("W050", format!("nothing uses the parameter `{name}`"))
@@ -216,7 +216,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The value, or the parameter that is needed first.
+    /// The value, or the parameter that must be computed first.
     fn evaluate(&mut self, k: usize) -> Result<State, usize> {
         let parameter = &self.parameters.list[k];
         let (written, text) = match &parameter.written {
@@ -250,7 +250,7 @@ impl Reader<'_> {
     }
 }
 
-/// The parameters of a file as they depend on each other.
+/// The parameters of a file with their dependencies.
 struct Dependent<'a, 'r>(&'a mut Reader<'r>);
 
 impl Chain for Dependent<'_, '_> {
@@ -279,7 +279,7 @@ impl Chain for Dependent<'_, '_> {
     }
 }
 
-/// In a compound unit a word is the unit, also where a parameter has its name.
+/// Warning: in a compound unit a word is read as a unit, even if a parameter has the same name.
 pub(crate) fn shadow_warning(name: &str, written: &str, path: &Path<'_>) -> Diagnostic {
     Diagnostic::new("W051", format!("in `{}` the `{name}` is the unit, not the parameter", shorten(written)))
         .help("to multiply or divide by the parameter, put spaces around the operator; to be clear, rename the parameter")

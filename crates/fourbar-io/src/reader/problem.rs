@@ -1,4 +1,4 @@
-//! The problems every part of the reader can meet, worded once.
+//! Problems that any part of the reader may report.
 
 use super::Reader;
 use super::words::TYPES;
@@ -9,7 +9,7 @@ use fourbar::Diagnostic;
 use fourbar::diagnostic::nearest;
 use std::fmt;
 
-/// A path such as `joints.pin.axis`, kept as links so that it costs nothing until it is printed.
+/// A path such as `joints.pin.axis`, kept as a linked list so that it costs nothing until it is printed.
 #[derive(Clone, Copy)]
 pub(crate) struct Path<'p> {
     up: Option<&'p Path<'p>>,
@@ -50,7 +50,7 @@ impl fmt::Display for Path<'_> {
             write!(f, "{up}.")?;
         }
         match self.step {
-            // Nearly all words are short enough as they are.
+            // Nearly all keys are short enough.
             Step::Key(key) if key.len() <= SHORT => f.write_str(key),
             Step::Key(key) => f.write_str(&shorten(key)),
             Step::Index(index) => write!(f, "{index}"),
@@ -58,7 +58,7 @@ impl fmt::Display for Path<'_> {
     }
 }
 
-/// A suggestion, or the list of what is known.
+/// A suggestion, or the list of known words.
 pub(crate) fn suggest<'a>(word: &str, known: impl Iterator<Item = &'a str> + Clone, list: &str) -> String {
     match nearest(word, known.clone()) {
         Some(near) => format!("did you mean `{near}`?"),
@@ -70,7 +70,7 @@ pub(crate) fn suggest<'a>(word: &str, known: impl Iterator<Item = &'a str> + Clo
     }
 }
 
-/// What is behind keys that are often given in another form.
+/// Examples of the values of keys that are often given in another form.
 const EXAMPLES: &[(&str, &str)] = &[
     ("gravity", "gravity: [0, 0, -9.81]"),
     ("axis", "axis: [0, 0, 1]"),
@@ -102,7 +102,7 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("inertia", "inertia: [1e-4, 1e-5, 1e-4]"),
 ];
 
-/// An example of what a key takes; a word for an axis becomes its vector.
+/// An example of the value of a key; a word for an axis becomes its vector.
 pub(super) fn example(key: &str, node: &Node, source: &str) -> Option<String> {
     if let Content::Scalar(text) = &node.content {
         let vector = match text.get(source).trim().to_ascii_lowercase().as_str() {
@@ -121,12 +121,12 @@ pub(super) fn example(key: &str, node: &Node, source: &str) -> Option<String> {
     EXAMPLES.iter().find(|(k, _)| *k == key).map(|(_, text)| format!("for example `{text}`"))
 }
 
-/// How many more brackets are opened than closed.
+/// Number of opened minus closed brackets.
 fn open_brackets(text: &str) -> i32 {
     text.chars().map(|c| i32::from(c == '(') - i32::from(c == ')')).sum()
 }
 
-/// Help for a list that a comma inside an expression has cut into too many entries.
+/// Help for a list that is split into too many entries by a comma inside an expression.
 pub(super) fn comma_inside(items: &[Node], source: &str) -> Option<String> {
     let texts: Vec<&str> = items
         .iter()
@@ -152,7 +152,7 @@ fn section_of(kind: &str) -> Option<&'static str> {
     crate::keys::keys().into_iter().find(typed).map(|t| t.section)
 }
 
-/// What to write for a contact.
+/// Help for a contact.
 fn contact_help() -> String {
     match crate::keys::TOP.keys.iter().any(|k| k.name == "contacts") {
         true => "contacts have a separate section, `contacts:`".into(),
@@ -166,7 +166,7 @@ impl Reader<'_> {
         self.wrong_kind_with(node, expected, &help, path);
     }
 
-    /// Whether a comma inside braces has cut an expression: what follows it are keys without values. Complains, and gives how many.
+    /// Whether a comma inside braces has split an expression, so that keys without values follow. Reports it and returns their number.
     pub(crate) fn comma_in_braces(&mut self, node: &Node, after: &[(Text, Node)], path: &Path<'_>) -> Option<usize> {
         let Content::Scalar(text) = &node.content else { return None };
         let mut whole = text.get(self.source).to_string();
@@ -200,7 +200,7 @@ impl Reader<'_> {
         self.problem(d, span);
     }
 
-    /// The node's place, cut to its first line.
+    /// The location of a node, cut to its first line.
     pub(crate) fn one_line(&self, node: &Node) -> Span {
         let text = self.source.get(node.span.range()).unwrap_or("");
         Span::new(node.span.start(), node.span.start() + text.lines().next().map_or(0, str::len))

@@ -15,7 +15,7 @@ use fourbar::spec::{At, ContactFriction, Inertia, Orientation, PlotSpec, Shape, 
 pub(crate) struct LoosePlace {
     pub body: Option<String>,
     pub at: Option<At>,
-    /// Whether it is three numbers alone: a place in the world, a direction in its body.
+    /// Whether it is given by three numbers alone: a place in the world, a direction in its body.
     pub bare: bool,
     pub span: Span,
 }
@@ -68,16 +68,16 @@ pub(crate) enum Value {
 pub(crate) struct Record {
     /// Path of the group.
     pub path: String,
-    /// Its name in the file.
+    /// Name in the file.
     pub name: String,
-    /// How messages call it.
+    /// Name in messages.
     pub title: &'static str,
-    /// Where messages about the whole group point.
+    /// Location for messages about the whole group.
     pub span: Span,
     pub values: Vec<(&'static str, Value, Span)>,
-    /// Words that are no keys, perhaps misspelled ones.
+    /// Words that are not keys, perhaps misspelled ones.
     pub unknown: Vec<String>,
-    /// Whether something in it was rejected: then nothing more is said about what is missing.
+    /// Whether a part was rejected: then missing keys are not reported.
     pub broken: bool,
 }
 
@@ -100,7 +100,7 @@ impl Record {
     pub fn has(&self, key: &str) -> bool {
         self.get(key).is_some()
     }
-    /// Whether an unknown word looks like this key: then the key is not missing, only misspelled.
+    /// Whether an unknown word resembles this key: then the key is misspelled rather than missing.
     pub fn misspells(&self, key: &str) -> bool {
         self.unknown.iter().any(|word| nearest(word, [key]).is_some())
     }

@@ -1,4 +1,4 @@
-//! The sections of a file, in the order in which they need each other.
+//! The sections of a file, in the order of their dependencies.
 
 use super::expression::Scope;
 use super::geometry::together;
@@ -15,7 +15,7 @@ use fourbar::spec::{At, BodySpec, DriveQuantity, DriveSpec, JointSpec, ModelSpec
 use std::borrow::Cow;
 
 impl<'a> Reader<'a> {
-    /// The whole file, whose bodies have been taken out of its root.
+    /// Reads the whole file; its bodies have been taken out of the root.
     pub(crate) fn file(&mut self, root: &'a Node, bodies: Option<Cow<'_, (Text, Node)>>, set: &[(String, String)]) -> Option<ModelSpec> {
         let Content::Map(entries) = &root.content else {
             let d = Diagnostic::new("M011", format!("a mechanism file is a group of keys, not {}", root.what(self.source)))
@@ -47,12 +47,12 @@ impl<'a> Reader<'a> {
         spec.tables = tables;
         spec.hold = top.names("hold").unwrap_or_default();
         self.elements(bodies.as_deref(), |r, key, node, path| r.body(key, node, path), &mut spec.bodies);
-        // Only these read them.
+        // Only these sections use the names of bodies.
         if ["events", "outputs", "states", "forces"].iter().any(|s| find(s).is_some()) {
             self.bodies.extend(spec.bodies.iter().map(|(name, _)| name.clone()));
         }
         drop(bodies);
-        // Only forces ask for them.
+        // Only forces use the centres of mass.
         if find("forces").is_some() {
             self.centres.extend(spec.bodies.iter().map(|(name, body)| (name.clone(), body.com)));
         }
@@ -112,7 +112,7 @@ impl<'a> Reader<'a> {
         Some(spec)
     }
 
-    /// The version comes first: a file of another format should not be met with fifty other complaints.
+    /// The version is checked first, so that a file of another format is not reported with fifty other problems.
     fn version(&mut self, entries: &[(Text, Node)]) {
         if let Some((_, node)) = entries.iter().find(|(k, _)| k.get(self.source) == "fourbar") {
             let path = Path::top("fourbar");
@@ -127,7 +127,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Top-level keys: unknown ones are rejected, simple ones read, sections checked to be groups.
+    /// Top-level keys: unknown keys are rejected, simple values read, sections checked to be groups.
     fn top(&mut self, entries: &'a [(Text, Node)]) -> Record {
         let mut record = Record {
             path: String::new(),
@@ -262,7 +262,7 @@ impl<'a> Reader<'a> {
         if let Some(angle) = self.behind(node, "angle") {
             self.degrees_hint(angle, &path.key("angle"));
         }
-        // The unit of a rate is that of the joint's coordinate: its angle, or its distance where it has none.
+        // The unit of a rate follows from the coordinate of the joint: its angle, or its distance if it has no angle.
         let turns = x.text("joint").and_then(|name| has_angle(joints, &name));
         for (rate, power) in [("speed", 1), ("acceleration", 2)] {
             if let (Some(value), Some(turns)) = (self.behind(node, rate), turns) {
@@ -280,7 +280,7 @@ impl<'a> Reader<'a> {
         match given.as_slice() {
             [(key, quantity @ (DriveQuantity::Speed | DriveQuantity::Acceleration))] => {
                 let StateExpr { expr: value, variables } = x.state(key)?;
-                // The time comes first, then inputs.
+                // The first variable is the time, the others are inputs.
                 let inputs = variables.iter().skip(1).map(StateVariable::to_string).collect();
                 Some(DriveSpec { joint: x.text("joint")?, quantity: *quantity, value, inputs })
             }
@@ -336,7 +336,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Coordinates of joints and points with the values that assembly must meet, and whether the mechanism is settled first.
+    /// Initial coordinates of joints and points that assembly must meet, and whether the start is an equilibrium.
     fn start(&mut self, node: &Node) -> (Vec<(StateVariable, f64)>, bool) {
         let top = Path::top("start");
         let Content::Map(entries) = &node.content else {
@@ -374,7 +374,7 @@ impl<'a> Reader<'a> {
         (list, settle)
     }
 
-    /// What a start goes out from: there is one word.
+    /// Whether a start is from equilibrium, the only permitted word.
     fn starts_settled(&mut self, node: &Node, path: &Path<'_>) -> bool {
         let text = if let Content::Scalar(text) = &node.content { text.get(self.source).trim() } else { "" };
         if text != "equilibrium" {
@@ -415,7 +415,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Whether a joint of a file has an angle; `None` if it has no coordinate, or is not there.
+/// Whether a joint of a file has an angle; `None` if it has no coordinate or does not exist.
 fn has_angle(joints: &[(String, JointSpec)], name: &str) -> Option<bool> {
     let (_, joint) = joints.iter().find(|(n, _)| n == name)?;
     let JointSpec::Pair { kind, .. } = joint else { return None };

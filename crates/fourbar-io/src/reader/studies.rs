@@ -7,8 +7,8 @@ use crate::tree::{Content, Node, Text};
 use fourbar::Diagnostic;
 
 impl Reader<'_> {
-    /// Reads what is under `study:` for other verbs than `run`, and the tolerances. Numbers and names in it are checked by these
-    /// verbs, which know the columns.
+    /// Reads the settings under `study:` for verbs other than `run`, and the tolerances. Numbers and names are checked by these verbs,
+    /// where the columns are known.
     pub(crate) fn read_studies(&mut self, study: Option<&(Text, Node)>, tolerances: Option<&(Text, Node)>) {
         if let Some((_, node)) = study
             && let Content::Map(entries) = &node.content

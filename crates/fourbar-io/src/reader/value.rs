@@ -1,4 +1,4 @@
-//! Reads the value of a key as its table specifies.
+//! Reads the value of a key as specified in its table.
 
 use super::expression::Scope;
 use super::problem::{comma_inside, example};
@@ -15,7 +15,7 @@ use std::path::{Component, Path as FilePath};
 const PLAIN: Option<Dimension> = Some(Dimension::NONE);
 
 impl Reader<'_> {
-    /// Reads a group of keys; what cannot be read is complained of and omitted.
+    /// Reads a group of keys; invalid values are reported and omitted.
     pub(crate) fn record(
         &mut self,
         table: &'static Table,
@@ -44,7 +44,7 @@ impl Reader<'_> {
             let name = k.get(self.source);
             let at = path.key(name);
             if cut > 0 {
-                // The rest of an expression that was complained of.
+                // The rest of an expression that was reported.
                 cut -= 1;
                 continue;
             }
@@ -75,7 +75,7 @@ impl Reader<'_> {
         if !missing.is_empty() {
             self.missing_keys(table, &missing, key.span, path);
         }
-        // A value that rests on a rejected parameter is lost without another complaint.
+        // A value that depends on a rejected parameter is dropped without a further report.
         record.broken = self.problems.len() > before || lost && !self.problems.is_empty();
         Some(record)
     }
@@ -169,7 +169,7 @@ impl Reader<'_> {
         })
     }
 
-    /// The items of a list, of the right number.
+    /// The items of a list, of the required number.
     pub(crate) fn items<'n>(&mut self, node: &'n Node, count: Option<usize>, path: &Path<'_>) -> Option<&'n [Node]> {
         match &node.content {
             Content::List(items) if count.is_none_or(|n| n == items.len()) => Some(items),
@@ -184,7 +184,7 @@ impl Reader<'_> {
         }
     }
 
-    /// A place that names no body, or nothing but one.
+    /// Reports a place without a body, or with a body only.
     fn wrong_place(&mut self, node: &Node, path: &Path<'_>) {
         let body = match &node.content {
             Content::Scalar(text) if !is_null(text, self.source) => shorten(text.get(self.source)),
@@ -200,7 +200,7 @@ impl Reader<'_> {
 
     pub(crate) fn wrong_count(&mut self, node: &Node, found: usize, expected: &str, path: &Path<'_>) {
         let help = match &node.content {
-            // An example serves where there are too few.
+            // An example helps if there are too few items.
             Content::List(items) => comma_inside(items, self.source)
                 .or_else(|| example(&path.last(), node, self.source).filter(|_| items.len() < 3))
                 .unwrap_or_default(),
@@ -222,14 +222,14 @@ impl Reader<'_> {
         for (i, (x, d)) in numbers.iter_mut().zip(dimensions).enumerate() {
             match self.number(&items[i], *d, &path.index(i)) {
                 Some(number) => *x = number,
-                // The others are read too, for what is wrong with them.
+                // The other items are read too, to report their problems.
                 None => complete = false,
             }
         }
         complete.then_some(numbers)
     }
 
-    /// Plain numbers, any number of them.
+    /// A list of plain numbers of any length.
     fn number_list(&mut self, node: &Node, path: &Path<'_>) -> Option<Vec<f64>> {
         let items = self.items(node, None, path)?;
         let numbers: Vec<_> = items.iter().enumerate().map(|(i, n)| self.number(n, PLAIN, &path.index(i))).collect();
@@ -242,7 +242,7 @@ impl Reader<'_> {
         rows.into_iter().collect()
     }
 
-    /// A method of one's own.
+    /// A user-defined integration method.
     fn own_integrator(&mut self, node: &Node, key: &Text, path: &Path<'_>) -> Option<TableauSpec> {
         let Content::Map(entries) = &node.content else { return None };
         self.record(&INTEGRATOR, key, node, path, &[])?;
@@ -299,7 +299,7 @@ impl Reader<'_> {
         names.into_iter().collect()
     }
 
-    /// Plots of pages: names of columns, lists of them, or groups that say over what.
+    /// Plots of pages: names of columns, lists of them, or groups with an abscissa.
     fn plots(&mut self, node: &Node, path: &Path<'_>) -> Option<Vec<PlotSpec>> {
         let items = self.items(node, None, path)?;
         let plots: Vec<_> = items.iter().enumerate().map(|(i, n)| self.plot(n, &path.index(i))).collect();
@@ -330,7 +330,7 @@ impl Reader<'_> {
         Some(PlotSpec { y: y?, x })
     }
 
-    /// One name, or a list of at least one.
+    /// One name, or a non-empty list of names.
     fn columns(&mut self, node: &Node, path: &Path<'_>) -> Option<Vec<String>> {
         match &node.content {
             Content::List(items) if items.is_empty() => {

@@ -1,6 +1,6 @@
-//! Words that other programs and habits use in place of ours, and what to write instead.
+//! Words of other programs, and their equivalents here.
 
-/// What others call the types of joints and forces.
+/// Types of joints and forces by other names.
 pub(super) const TYPES: &[(&str, &str)] = &[
     ("hinge", "revolute"),
     ("pin", "revolute"),
@@ -29,7 +29,7 @@ pub(super) const TYPES: &[(&str, &str)] = &[
     ("stl", "mesh"),
 ];
 
-/// Keys by the words of other programs: synonyms of another key of the same group. Only words that the group knows are proposed.
+/// Keys by the names of other programs. Only keys that the group has are proposed.
 const KEYS: &[(&str, &[&str])] = &[
     ("bodies", &["links", "parts", "elements", "members", "rigid_bodies"]),
     ("joints", &["connections", "pins", "hinges"]),
@@ -58,7 +58,7 @@ const KEYS: &[(&str, &[&str])] = &[
     ("world", &["global"]),
 ];
 
-/// What to write instead of a key that a group does not know; `section` is that of the group, and `known` are its keys.
+/// Help for an unknown key of a group; `section` is that of the group, and `known` are its keys.
 pub(super) fn instead(key: &str, section: &str, known: &[&str]) -> Option<String> {
     let lower = key.to_ascii_lowercase();
     let word = lower.as_str();
@@ -105,7 +105,7 @@ pub(super) fn instead(key: &str, section: &str, known: &[&str]) -> Option<String
     Some(help)
 }
 
-/// What to write for a name in an expression that others know: constants, the time, powers of units, materials.
+/// Help for a name in an expression that other programs use: constants, the time, powers of units, materials.
 pub(super) fn name(name: &str) -> Option<String> {
     let last = name.rsplit('.').next().unwrap_or(name);
     match last {

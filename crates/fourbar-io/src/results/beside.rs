@@ -11,17 +11,17 @@ use std::path::{Path, PathBuf};
 /// Name of the copy of the mechanism file in a result folder.
 pub const MODEL: &str = "model.yaml";
 
-/// A file beside a mechanism that belongs to it: a mesh, or the points of a table.
+/// A file that a mechanism refers to: a mesh, or the data of a table.
 #[derive(Clone, Debug)]
 pub(crate) struct SideFile {
-    /// Its name below the folder of the model.
+    /// Path relative to the folder of the model.
     pub name: String,
-    /// Where it is.
+    /// Location of the file.
     source: PathBuf,
 }
 
 impl SideFile {
-    /// Its bytes.
+    /// The bytes of the file.
     pub fn bytes(&self) -> Result<Vec<u8>, Diagnostic> {
         read_bounded(&self.source, mesh::MAX_BYTES).map_err(|why| {
             Diagnostic::new("M081", format!("the file `{}` in the folder of the model cannot be read: {why}", self.name))
@@ -29,14 +29,14 @@ impl SideFile {
         })
     }
 
-    /// Whether another file is this one, or a copy of it.
+    /// Whether another file is the same file or a copy of it.
     pub fn same_as(&self, target: &Path) -> bool {
         let itself = target.canonicalize().is_ok_and(|t| self.source.canonicalize().is_ok_and(|s| s == t));
         itself || read_bounded(target, mesh::MAX_BYTES).is_ok_and(|t| self.bytes().is_ok_and(|s| s == t))
     }
 }
 
-/// The files of a mechanism that is in `folder`, each once: its meshes, and the files of its tables, `data`.
+/// The files that a mechanism in `folder` refers to, each once: its meshes, and the files `data` of its tables.
 pub(crate) fn side_files(model: &Model, data: &[(String, String)], folder: Option<&Path>) -> Result<Vec<SideFile>, Diagnostic> {
     let mut list: Vec<SideFile> = Vec::new();
     let mut seen = HashSet::new();

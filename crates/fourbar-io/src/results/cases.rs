@@ -1,9 +1,9 @@
 //! The folder of a sweep: `plan.json`, one row per case in `cases.csv`, names and units of its columns in `schema.json`.
 //!
-//! While a sweep runs, rows are appended to `cases.csv.part` as they come, one whole line at a time; when all cases are there, they are
-//! written in the order of their numbers. A sweep that is killed is continued from the case numbers that are present, and ends with the
-//! same bytes. Shards of a sweep have separate files (`shard-2-of-8.csv`), which are merged into `cases.csv`. Cases that were computed
-//! elsewhere come in as parts, Parquet files named by their first case and the hash of the plan.
+//! While a sweep runs, each finished case is appended to `cases.csv.part` as one whole line; when all cases are done, the rows are written
+//! in the order of their numbers. A killed sweep resumes with the cases that have no row yet, and its result has the same bytes. Shards of
+//! a sweep have separate files (`shard-2-of-8.csv`), which are merged into `cases.csv`. Cases computed elsewhere are added as parts:
+//! Parquet files named by their first case and the hash of the plan.
 
 use super::parts::{self, is_part};
 use super::{parquet, write::number, write::write_json};
@@ -31,10 +31,10 @@ pub const TRAJECTORIES: &str = "trajectories";
 /// Largest file of rows that is read.
 const MOST: u64 = 4 << 30;
 
-/// Everything that decides about the rows of a sweep.
+/// Everything that determines the rows of a sweep.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SweepPlan {
-    /// How the mechanism file is called.
+    /// Displayed name of the mechanism file.
     pub file: String,
     /// SHA-256 of its text.
     pub model: String,
@@ -44,18 +44,18 @@ pub struct SweepPlan {
     pub set: Vec<(String, String)>,
     /// Settings of the run, as the command line has them.
     pub settings: Value,
-    /// What is varied.
+    /// The varied parameters.
     pub axes: Vec<Axis>,
-    /// How.
+    /// How their values are combined.
     pub scheme: Scheme,
-    /// Measures by name: text.
+    /// Name and text of each measure.
     pub measures: Vec<(String, String)>,
-    /// Patterns of the columns whose trajectories are kept; `None`: none are.
+    /// Patterns of the trajectory columns that are kept; `None`: no trajectories.
     pub trajectories: Option<Vec<String>>,
 }
 
 impl SweepPlan {
-    /// SHA-256 of everything in it but the name of the file.
+    /// SHA-256 of the plan without the name of the file.
     pub fn hash(&self) -> String {
         let mut value = json!(self);
         value["file"] = Value::Null;
@@ -71,7 +71,7 @@ impl SweepPlan {
         names
     }
 
-    /// What the columns mean: names, units, types and words.
+    /// Description of the columns: names, units, types and words.
     pub fn schema(&self, units: &[String], axis_units: &[String], version: &str) -> Value {
         let column =
             |name: String, kind: &str, unit: &str, about: String| json!({"name": name, "type": kind, "unit": unit, "about": about});
@@ -102,17 +102,17 @@ pub struct CaseRow {
     pub case: usize,
     /// Values of the varied parameters, SI.
     pub values: Vec<f64>,
-    /// How it ended.
+    /// Status at the end.
     pub status: Status,
     /// Code of the failure.
     pub code: String,
-    /// Its time.
+    /// Time of the failure.
     pub time: Option<f64>,
-    /// Names in it.
+    /// Names in the diagnostic of the failure.
     pub names: String,
-    /// Its text.
+    /// Message of the failure.
     pub message: String,
-    /// The measures; not a number if there are none.
+    /// The measures; NaN if there are none.
     pub measures: Vec<f64>,
 }
 
@@ -133,7 +133,7 @@ impl CaseRow {
         }
     }
 
-    /// As a line of the table, its end included.
+    /// The row as a line of the table, with its line end.
     pub fn line(&self) -> Vec<u8> {
         let mut out = Vec::new();
         // Writing to a `Vec` cannot fail.
@@ -176,7 +176,7 @@ impl CaseRow {
     }
 }
 
-/// A cell of a table of values separated by commas.
+/// A cell of a CSV table, quoted if necessary.
 fn quoted(text: &str) -> String {
     if text.contains([',', '"']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.into() }
 }
@@ -200,7 +200,7 @@ fn split(line: &str) -> Option<Vec<String>> {
     (!quotes).then_some(cells)
 }
 
-/// The rows of a file without an incomplete last line, and the length of the valid part.
+/// The rows of a file without an incomplete last line, and the length in bytes of the valid part.
 fn rows_of(path: &Path, plan: &SweepPlan) -> Result<(Vec<CaseRow>, u64), Diagnostic> {
     let spoilt = |why: String| {
         Diagnostic::new("U433", format!("`{}` does not belong to the plan in its folder: {why}", path.display()))
@@ -234,17 +234,17 @@ fn head(plan: &SweepPlan) -> Vec<u8> {
     format!("{}\n", names.join(",")).into_bytes()
 }
 
-/// Which part of a sweep: `K` of `N`, counted from 1.
+/// A part of a sweep: shard `number` of `of`, counted from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shard {
-    /// Its number.
+    /// Number of the shard.
     pub number: usize,
-    /// Of how many.
+    /// Number of shards.
     pub of: usize,
 }
 
 impl Shard {
-    /// The whole.
+    /// The whole sweep.
     pub const WHOLE: Self = Self { number: 1, of: 1 };
 
     fn file(self) -> String {
@@ -252,11 +252,11 @@ impl Shard {
     }
 }
 
-/// Where the trajectories of a sweep are kept: a dataset with one part a case.
+/// Location of the trajectories of a sweep: a dataset with one part per case.
 #[derive(Clone, Debug)]
 pub struct TrajectoryPlace {
     folder: PathBuf,
-    /// Whether they are Parquet files.
+    /// Whether the parts are Parquet files.
     pub parquet: bool,
 }
 
@@ -285,9 +285,9 @@ pub struct SweepFolder {
     shard: Shard,
     journal: Option<File>,
     pub(super) rows: BTreeMap<usize, CaseRow>,
-    /// What the columns are.
+    /// Description of the columns.
     schema: Value,
-    /// Whether tables are written as Parquet too.
+    /// Whether tables are also written as Parquet.
     parquet: bool,
 }
 
@@ -297,7 +297,7 @@ impl SweepFolder {
         Self::plan_with_format(path).map(|(plan, _)| plan)
     }
 
-    /// The same, and whether its tables are written as Parquet too.
+    /// The same, and whether tables are also written as Parquet.
     fn plan_with_format(path: &Path) -> Result<(SweepPlan, bool), Diagnostic> {
         let refused = |why: String| {
             Diagnostic::new("U432", format!("`{}` contains no sweep: {why}", path.display()))
@@ -312,8 +312,8 @@ impl SweepFolder {
         Ok((plan, value["parquet"] == true))
     }
 
-    /// Opens a folder for a plan, a new one or that of the same plan. Rows that are there stay where `resume`; else a folder with rows of
-    /// this shard is rejected unless `force`, which takes them away. With `parquet` tables are written in that form too.
+    /// Opens a folder for a plan, either new or with the same plan. Existing rows are kept with `resume`; otherwise a folder with rows of
+    /// this shard is rejected unless `force`, which removes them. With `parquet` tables are also written as Parquet.
     pub fn open(
         path: &Path,
         plan: SweepPlan,
@@ -322,7 +322,7 @@ impl SweepFolder {
         [resume, force, parquet]: [bool; 3],
     ) -> Result<Self, Diagnostic> {
         if parquet {
-            // Impossible requests are rejected before anything is computed.
+            // Rejected before anything is computed.
             parquet::available()?;
         }
         std::fs::create_dir_all(path).map_err(|e| unwritable(path, &e))?;
@@ -356,7 +356,7 @@ impl SweepFolder {
         Ok(folder)
     }
 
-    /// Reads a folder that is there, to look at or to merge.
+    /// Reads an existing folder, for inspection or merging.
     pub fn read(path: &Path) -> Result<Self, Diagnostic> {
         let (plan, parquet) = Self::plan_with_format(path)?;
         let described = read_text_bounded(&path.join(SCHEMA), 64 << 20).ok();
@@ -366,7 +366,7 @@ impl SweepFolder {
         Ok(folder)
     }
 
-    /// Takes the files of an older sweep away.
+    /// Removes the files of an older sweep.
     fn clear(path: &Path) -> Result<(), Diagnostic> {
         for file in Self::files(path) {
             std::fs::remove_file(&file).map_err(|e| unwritable(&file, &e))?;
@@ -393,7 +393,7 @@ impl SweepFolder {
         files
     }
 
-    /// Reads all rows that are there. Rows of one case that differ cannot come of one plan.
+    /// Reads all existing rows. Differing rows of one case cannot belong to the same plan.
     fn gather(&mut self) -> Result<(), Diagnostic> {
         for file in Self::files(&self.path) {
             let rows = if file.extension().is_some_and(|e| e == "parquet") {
@@ -425,12 +425,12 @@ impl SweepFolder {
         &self.rows
     }
 
-    /// Where trajectories are kept, and in which form.
+    /// Location and form of the trajectories.
     pub fn trajectories(&self) -> TrajectoryPlace {
         TrajectoryPlace { folder: self.path.join(TRAJECTORIES), parquet: self.parquet }
     }
 
-    /// Claims the folder for this process, or this shard of it.
+    /// Claims the folder, or this shard of it, for this process.
     pub(super) fn claim(&mut self) -> Result<PathBuf, Diagnostic> {
         let path = part(&self.path.join(self.shard.file()));
         if self.journal.is_none() {
@@ -439,12 +439,12 @@ impl SweepFolder {
         Ok(path)
     }
 
-    /// Lets others write to the folder again.
+    /// Releases the folder, so that others can write to it.
     pub fn release(&mut self) {
         self.journal = None;
     }
 
-    /// Adds a row, on disk before this returns.
+    /// Adds a row, which is on disk when this returns.
     pub fn push(&mut self, row: CaseRow) -> Result<(), Diagnostic> {
         let path = self.claim()?;
         let failed = |e: std::io::Error| unwritable(&path, &e);
@@ -455,7 +455,7 @@ impl SweepFolder {
         Ok(())
     }
 
-    /// Opens the journal behind its last whole line.
+    /// Opens the journal for appending after its last whole line.
     fn begin(&self, path: &Path) -> Result<File, Diagnostic> {
         let failed = |e: std::io::Error| unwritable(path, &e);
         let mut file = OpenOptions::new().create(true).read(true).write(true).truncate(false).open(path).map_err(failed)?;
@@ -479,7 +479,7 @@ impl SweepFolder {
         plan.shard(self.shard.number, self.shard.of).filter(|k| !self.rows.contains_key(k)).collect()
     }
 
-    /// Writes the finished table of this shard, its rows in order, and takes the unfinished one away. Gives its path.
+    /// Writes the finished table of this shard, sorted by case, and removes the unfinished one. Returns its path.
     pub fn finish(&mut self, plan: &Plan) -> Result<PathBuf, Diagnostic> {
         let path = self.path.join(self.shard.file());
         let own: BTreeMap<usize, CaseRow> =
@@ -498,7 +498,7 @@ impl SweepFolder {
         Ok(path)
     }
 
-    /// Writes the table of all cases from those of its shards; rejects where cases are missing.
+    /// Writes the table of all cases from those of the shards; an error if cases are missing.
     pub fn merge(&mut self) -> Result<PathBuf, Diagnostic> {
         let plan = Plan::new(self.plan.axes.clone(), self.plan.scheme)?;
         let missing = self.missing(&plan);

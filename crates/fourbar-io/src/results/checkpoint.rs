@@ -1,4 +1,4 @@
-//! Checkpoints: the state from which a stopped run continues as if it had not been stopped.
+//! Checkpoints: the state from which a stopped run continues with the same result.
 
 use super::{MAX_JSON, write_json};
 use crate::disk::read_text_bounded;
@@ -16,11 +16,11 @@ pub const CHECKPOINT: &str = "checkpoint.json";
 pub struct Checkpoint {
     /// Version of the program that wrote it.
     pub version: String,
-    /// The mechanism file as it was named.
+    /// Name of the mechanism file as given.
     pub file: String,
     /// Hash of the mechanism file.
     pub model: String,
-    /// Files of its tables, with their hashes.
+    /// Data files of tables, with their hashes.
     #[serde(default)]
     pub data: Vec<(String, String)>,
     /// Parameters changed on the command line.
@@ -31,20 +31,20 @@ pub struct Checkpoint {
     pub columns: Vec<String>,
     /// Rows written when the state was taken.
     pub rows: usize,
-    /// Time of the last of them.
+    /// Time of the last row.
     pub t: f64,
     /// Computing time so far, seconds.
     pub wall_time: f64,
-    /// Smallest and largest values and sums the summary needs, by name.
+    /// Minima, maxima and sums for the summary, by name.
     pub totals: serde_json::Value,
-    /// The state of the analysis, in its own format; `None` if it starts again from the beginning.
+    /// The state of the analysis, in a format of the analysis; `None` if it starts again from the beginning.
     pub state: Option<String>,
 }
 
-/// Key of the hash over everything else.
+/// Key of the hash of all other entries.
 const CHECKSUM: &str = "checksum";
 
-/// Writes a checkpoint at once.
+/// Writes a checkpoint as one file replacement.
 pub fn write_checkpoint(folder: &Path, checkpoint: &Checkpoint) -> Result<(), Diagnostic> {
     let mut value =
         serde_json::to_value(checkpoint).map_err(|e| Diagnostic::new("U003", format!("the checkpoint cannot be written: {e}")))?;
@@ -52,7 +52,7 @@ pub fn write_checkpoint(folder: &Path, checkpoint: &Checkpoint) -> Result<(), Di
     write_json(&folder.join(CHECKPOINT), &value)
 }
 
-/// Reads the checkpoint of a result folder. One that was changed since it was written, manually or by a disk error, is rejected.
+/// Reads the checkpoint of a result folder; rejected if it was changed after writing, by hand or by a disk error.
 pub fn read_checkpoint(folder: &Path) -> Result<Checkpoint, Diagnostic> {
     let path = folder.join(CHECKPOINT);
     let text = read_text_bounded(&path, MAX_JSON).map_err(|e| {

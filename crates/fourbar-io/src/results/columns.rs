@@ -1,10 +1,10 @@
-//! Patterns that choose columns: `*` represents anything.
+//! Patterns that select columns: `*` matches any text.
 
 use fourbar::Diagnostic;
 use fourbar::diagnostic::nearest;
 use fourbar::trajectory::Column;
 
-/// Whether a name fits a pattern.
+/// Whether a name matches a pattern.
 pub fn matches(pattern: &str, name: &str) -> bool {
     let mut parts = pattern.split('*');
     let first = parts.next().unwrap_or("");
@@ -23,13 +23,13 @@ pub fn matches(pattern: &str, name: &str) -> bool {
     if open_end { last.is_empty() || name.ends_with(last) && name.len() >= first.len() + last.len() } else { rest.is_empty() }
 }
 
-/// Places of the columns that the patterns mean, the time always first; all without patterns.
+/// Indices of the columns that match the patterns, always beginning with the time; all columns if there are no patterns.
 pub fn choose(columns: &[Column], patterns: &[String]) -> Result<Vec<usize>, Diagnostic> {
     if patterns.is_empty() {
         return Ok((0..columns.len()).collect());
     }
     for p in patterns {
-        // A whole element may be named alone: `crank` means `crank.*`.
+        // The name of an element selects all its columns: `crank` means `crank.*`.
         if !columns.iter().any(|c| fits(p, &c.name)) {
             let near = nearest(p, columns.iter().map(|c| c.name.as_str()));
             let help = near.map_or("write for instance `crank.*` or `*.angle`; a run without `--columns` shows all".to_string(), |n| {
@@ -41,7 +41,7 @@ pub fn choose(columns: &[Column], patterns: &[String]) -> Result<Vec<usize>, Dia
     Ok((0..columns.len()).filter(|&k| k == 0 || patterns.iter().any(|p| fits(p, &columns[k].name))).collect())
 }
 
-/// Whether a column fits a pattern, or belongs to the element that the pattern names alone: `crank` means `crank.*`.
+/// Whether a column matches a pattern or belongs to the element named by it: `crank` means `crank.*`.
 pub fn fits(pattern: &str, name: &str) -> bool {
     matches(pattern, name) || (!pattern.contains('*') && name.strip_prefix(pattern).is_some_and(|rest| rest.starts_with('.')))
 }

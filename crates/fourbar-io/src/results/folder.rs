@@ -1,7 +1,7 @@
-//! A result folder: its owner, its writers, and how a new result replaces an older one.
+//! A result folder: its owner, its lock, and how a new result replaces an older one.
 //!
-//! A folder belongs to one mechanism file. While a run lasts, its files have temporary names (`trajectory.csv.part`), under a
-//! lock; when it has ended they are moved there together. A run that does not reach its end never replaces a complete result.
+//! A folder belongs to one mechanism file. While a run lasts, its files have temporary names (`trajectory.csv.part`), under a lock; at the
+//! end they are renamed together. An incomplete run never replaces a complete result.
 
 use super::beside::{MODEL, side_files};
 use super::{CHECKPOINT, EVENTS, SUMMARY, TRAJECTORY, parquet, read_table, write_json};
@@ -23,23 +23,23 @@ pub const TRAJECTORY_PARQUET: &str = "trajectory.parquet";
 pub const LOCK: &str = "run.lock";
 /// Largest summary or checkpoint that is read.
 pub(crate) const MAX_JSON: u64 = 1 << 30;
-/// Largest copy of a mechanism that is compared.
+/// Largest copy of a mechanism file that is compared.
 const MAX_MODEL: u64 = 1 << 30;
 
-/// Who wants to write into a folder.
+/// A request to write into a folder.
 #[derive(Clone, Copy, Debug)]
 pub struct Claim<'a> {
-    /// The mechanism file as it was named.
+    /// Name of the mechanism file as given.
     pub file: &'a str,
     /// Hash of its text.
     pub hash: &'a str,
     /// Its text.
     pub text: &'a str,
-    /// The mechanism, which may have meshes.
+    /// The mechanism, which may refer to mesh files.
     pub model: &'a Model,
-    /// Files of its tables, with their hashes.
+    /// Data files of tables, with their hashes.
     pub data: &'a [(String, String)],
-    /// The folder of the mechanism file, where it has one.
+    /// The folder of the mechanism file, if it has one.
     pub folder: Option<&'a Path>,
     /// Whether a page will be written.
     pub page: bool,
@@ -47,14 +47,14 @@ pub struct Claim<'a> {
     pub force: bool,
 }
 
-/// What is in a folder that may be written to.
+/// State of a folder that may be written to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Standing {
-    /// Something there must not be lost to a run that does not reach its end: a complete result, or files of others.
+    /// Contains files that an incomplete run must not replace: a complete result, or files of other origin.
     pub precious: bool,
 }
 
-/// The owner that a summary or checkpoint names.
+/// The owner named by a summary or checkpoint.
 struct Owner {
     file: String,
     hash: String,
@@ -62,14 +62,14 @@ struct Owner {
 }
 
 impl Owner {
-    /// Of a summary of ours.
+    /// From a summary of this program.
     fn of_summary(v: &Value) -> Option<Self> {
         v["fourbar"].as_str()?;
         v["units"].as_object()?;
         Some(Self { file: v["file"].as_str()?.into(), hash: v["hash"].as_str()?.into(), complete: v["complete"] == true })
     }
 
-    /// Of a checkpoint of ours.
+    /// From a checkpoint of this program.
     fn of_checkpoint(v: &Value) -> Option<Self> {
         v["version"].as_str()?;
         v["study"].as_object()?;
@@ -78,7 +78,7 @@ impl Owner {
 
     fn is(&self, claim: &Claim<'_>) -> bool {
         let plain = |name: &str| name.trim_start_matches("./").to_string();
-        // Standard input has no name to be known by.
+        // Standard input has no file name to compare.
         self.hash == claim.hash || (!claim.file.starts_with('<') && plain(&self.file) == plain(claim.file))
     }
 }
@@ -87,7 +87,7 @@ fn json_of(path: &Path) -> Option<Value> {
     read_bounded(path, MAX_JSON).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok())
 }
 
-/// Looks whether a claim may be written into a folder, without changing anything.
+/// Checks whether a claim may be written into a folder; changes nothing.
 pub fn inspect(folder: &Path, claim: &Claim<'_>) -> Result<Standing, Diagnostic> {
     match std::fs::metadata(folder) {
         Ok(kind) if kind.is_dir() => {}
@@ -99,10 +99,10 @@ pub fn inspect(folder: &Path, claim: &Claim<'_>) -> Result<Standing, Diagnostic>
     look(folder, claim)
 }
 
-/// The same for whoever has the lock.
+/// The same without the test of the lock, for its holder.
 fn look(folder: &Path, claim: &Claim<'_>) -> Result<Standing, Diagnostic> {
     let there = |name: &str| std::fs::symlink_metadata(folder.join(name)).is_ok();
-    // Another run may be writing its files at this moment: files that appeared since are read again.
+    // Another run may be writing its files at this moment: an existing file that cannot be read is read again.
     let read = |name: &str, of: fn(&Value) -> Option<Owner>| {
         (0..3).find_map(|_| {
             let found = json_of(&folder.join(name)).as_ref().and_then(of);
@@ -124,7 +124,7 @@ fn look(folder: &Path, claim: &Claim<'_>) -> Result<Standing, Diagnostic> {
         foreign.push(TRAJECTORY.to_string());
     }
     if there(MODEL) {
-        // The copy of a run is known by its hash; one that was edited is the user's.
+        // The copy written by a run is recognised by its hash; an edited copy belongs to the user.
         let known = copy.as_deref().is_some_and(|t| plain(t) == claim.text || owners.iter().any(|o| o.hash == text_hash(plain(t))));
         if !known {
             foreign.push(MODEL.to_string());
@@ -160,14 +160,14 @@ fn plain(text: &str) -> &str {
     text.strip_prefix('\u{feff}').unwrap_or(text)
 }
 
-/// A lock that lasts as long as its process: the system releases it when the process ends, however it ends.
+/// A lock on a folder; the system releases it when the process ends for any reason.
 #[derive(Debug)]
 struct Lock {
     path: PathBuf,
     file: File,
 }
 
-/// The refusal of a folder that somebody writes to.
+/// The error for a folder that another run writes to.
 fn taken(folder: &Path, who: &str) -> Diagnostic {
     let who = if who.trim().is_empty() { "another run".into() } else { who.trim().replace('\n', " ") };
     Diagnostic::new("U332", format!("`{}` is in use: {who} writes there", folder.display()))
@@ -194,7 +194,7 @@ impl Lock {
         if std::fs::metadata(&path).is_ok_and(|m| !m.is_file()) {
             return Err(unwritable(&path, &std::io::Error::other("it is not a regular file")));
         }
-        // A holder that ends removes the file: then the lock is on a file that has no name any more, and another try is due.
+        // The previous holder removes the lock file at its end: the lock may then be on a deleted file, and is tried again.
         for _ in 0..20 {
             let mut file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path).map_err(failed)?;
             let mut who = String::new();
@@ -203,7 +203,7 @@ impl Lock {
                     let _ = file.take(4096).read_to_string(&mut who);
                     return Err(taken(folder, &who));
                 }
-                // Some file systems know no locks: then the folder is written without.
+                // Some file systems do not support locks: then the folder is written without one.
                 Err(TryLockError::Error(_)) | Ok(()) => {}
             }
             if !same_file(&file, &path) {
@@ -213,7 +213,7 @@ impl Lock {
             let host = host.or_else(|| std::env::var("COMPUTERNAME").ok()).map_or("this machine".into(), |h| h.trim().to_string());
             let text = format!("process {} on {host}\n", std::process::id());
             let written = file.set_len(0).and_then(|()| file.seek(SeekFrom::Start(0))).and_then(|_| file.write_all(text.as_bytes()));
-            // Made before anything can fail, so that the file goes with it.
+            // Created before anything can fail, so that dropping it removes the file.
             let lock = Self { path: path.clone(), file };
             written.map_err(failed)?;
             return Ok(lock);
@@ -224,7 +224,7 @@ impl Lock {
 
 impl Drop for Lock {
     fn drop(&mut self) {
-        // Removed before it is released, so that nobody can take it in between.
+        // Removed before the lock is released, so that no other process can take it in between.
         let _ = std::fs::remove_file(&self.path);
         let _ = self.file.unlock();
     }
@@ -242,31 +242,31 @@ fn same_file(_: &File, _: &Path) -> bool {
     true
 }
 
-/// A folder that is being written to.
+/// A result folder open for writing.
 #[derive(Debug)]
 pub struct ResultFolder {
     path: PathBuf,
     precious: bool,
-    /// Whether it was made for this run.
+    /// Whether the folder was created for this run.
     made: bool,
-    /// Files beside the trajectory that will take their places with it.
+    /// Files, besides the trajectory, that are renamed at the end of the run.
     staged: Vec<PathBuf>,
     _lock: Lock,
 }
 
-/// Where the rows of a run ended up.
+/// Where the results of a run were stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kept {
-    /// In their places.
+    /// Under their final names.
     InPlace,
-    /// In the places of an older complete result, or of files of others.
+    /// Under their final names, where they replaced an older complete result or files of other origin.
     Replaced,
-    /// Beside an older result that is worth more.
+    /// Under temporary names, because an older result must not be replaced.
     Beside,
 }
 
 impl ResultFolder {
-    /// Makes the folder, takes its lock, and puts the mechanism beside its place.
+    /// Creates the folder, takes its lock, and writes the copy of the mechanism under a temporary name.
     pub fn open(path: &Path, claim: &Claim<'_>) -> Result<Self, Diagnostic> {
         inspect(path, claim)?;
         let made = !path.exists();
@@ -276,7 +276,7 @@ impl ResultFolder {
                 let _ = std::fs::remove_dir(path);
             }
         })?;
-        // What was there may have changed before the lock was taken.
+        // The folder may have changed before the lock was taken.
         let precious = look(path, claim)?.precious;
         let mut folder = Self { path: path.into(), precious, made, staged: Vec::new(), _lock: lock };
         match folder.stage(claim) {
@@ -288,7 +288,7 @@ impl ResultFolder {
         }
     }
 
-    /// Where the rows go until the run has ended.
+    /// The file of rows while the run lasts.
     pub fn rows(&self) -> PathBuf {
         part(&self.path.join(TRAJECTORY))
     }
@@ -298,7 +298,7 @@ impl ResultFolder {
         &self.path
     }
 
-    /// Puts the mechanism, its meshes and its tables beside their places.
+    /// Writes the mechanism, its meshes and its tables under temporary names.
     fn stage(&mut self, claim: &Claim<'_>) -> Result<(), Diagnostic> {
         let mut put = |target: PathBuf, bytes: &[u8]| {
             let beside = part(&target);
@@ -306,7 +306,7 @@ impl ResultFolder {
             std::fs::write(&beside, bytes).map_err(|e| unwritable(&beside, &e))
         };
         let copy = self.path.join(MODEL);
-        // A run of the copy itself leaves it alone.
+        // A run of the copy itself does not replace it.
         if !read_text_bounded(&copy, MAX_MODEL).is_ok_and(|old| plain(&old) == claim.text) {
             put(copy, claim.text.as_bytes())?;
         }
@@ -323,7 +323,7 @@ impl ResultFolder {
         Ok(())
     }
 
-    /// Puts what happened on the way beside its place, a line for each event.
+    /// Writes the list of events under a temporary name, one line per event.
     pub fn put_events(&mut self, events: &[Happened]) -> Result<(), Diagnostic> {
         let mut text = String::from("t,name,kind,impulse,lost,speed_before,speed_after\n");
         for h in events {
@@ -350,7 +350,7 @@ impl ResultFolder {
         std::fs::write(&beside, parquet::write_table(&table, facts)?).map_err(|e| unwritable(&beside, &e))
     }
 
-    /// Takes back the rows of an incomplete result, so that they can be continued.
+    /// Gives the rows of an incomplete result their temporary name again, so that they can be continued.
     pub fn take_back(&self) -> Result<(), Diagnostic> {
         let (rows, old) = (self.rows(), self.path.join(TRAJECTORY));
         if rows.exists() {
@@ -359,19 +359,19 @@ impl ResultFolder {
         std::fs::rename(&old, &rows).map_err(|e| unwritable(&rows, &e))
     }
 
-    /// Ends the run: its files take their places, or stay beside a result that is worth more than one that did not reach its end.
+    /// Ends the run: its files get their final names, unless the run is incomplete and existing files must be kept.
     pub fn finish(&mut self, summary: &Value, complete: bool, resumable: bool) -> Result<Kept, Diagnostic> {
         if !complete && self.precious {
             write_json(&part(&self.path.join(SUMMARY)), summary)?;
             return Ok(Kept::Beside);
         }
-        // The summary is removed first and written last: no summary is ever next to rows that it does not describe.
+        // The summary is removed first and written last, so that a summary is never beside rows that it does not describe.
         let text = self.path.join(SUMMARY);
         let beside = part(&text);
         write_json(&beside, summary)?;
         let _ = std::fs::remove_file(&text);
         let mut moves: Vec<PathBuf> = std::mem::take(&mut self.staged);
-        // The same rows of an older run would belie these.
+        // The Parquet file of an older run would not match the new rows.
         let old = self.path.join(TRAJECTORY_PARQUET);
         if !moves.contains(&old) && is_ours(&old, Kind::Parquet) {
             let _ = std::fs::remove_file(old);
@@ -381,7 +381,7 @@ impl ResultFolder {
             std::fs::rename(part(&target), &target).map_err(|e| unwritable(&target, &e))?;
         }
         let _ = std::fs::remove_file(part(&self.path.join(MODEL)));
-        // The page of an older run would belie this one.
+        // The page of an older run would not match the new rows.
         let page = self.path.join(PAGE);
         if is_ours(&page, Kind::Page) {
             let _ = std::fs::remove_file(page);
@@ -393,7 +393,7 @@ impl ResultFolder {
         Ok(if replaced { Kept::Replaced } else { Kept::InPlace })
     }
 
-    /// Leaves nothing behind of a run that wrote nothing worth keeping.
+    /// Removes the files of a run that has no result worth keeping.
     pub fn abandon(&mut self) {
         for target in std::mem::take(&mut self.staged) {
             let _ = std::fs::remove_file(part(&target));
@@ -402,7 +402,7 @@ impl ResultFolder {
         let _ = std::fs::remove_file(self.path.join(CHECKPOINT));
         if self.made {
             let _ = std::fs::remove_file(self.path.join(LOCK));
-            // Only an empty folder goes.
+            // Removes the folder only if it is empty.
             let _ = std::fs::remove_dir(&self.path);
         }
     }

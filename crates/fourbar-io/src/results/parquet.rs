@@ -1,7 +1,7 @@
 //! Tables as Parquet: one flat schema, units and meanings of the columns in the metadata of the file.
 //!
-//! The key `fourbar` contains the description of the columns as JSON, as in `schema.json` of a sweep; under `PANDAS_ATTRS` the units by
-//! name, which pandas puts into `attrs`. Numbers that are not there are null. Without the feature `parquet` every call is rejected.
+//! The key `fourbar` contains the description of the columns as JSON, as in `schema.json` of a sweep; `PANDAS_ATTRS` contains the units by
+//! name, which pandas puts into `attrs`. Missing numbers are null. Without the feature `parquet` every call is rejected.
 
 use super::Table;
 use fourbar::Diagnostic;
@@ -37,12 +37,12 @@ impl Column {
     }
 }
 
-/// Refuses where this program was built without Parquet.
+/// An error if this program was built without Parquet.
 pub fn available() -> Result<(), Diagnostic> {
     if cfg!(feature = "parquet") { Ok(()) } else { Err(refused("this program was built without Parquet".into())) }
 }
 
-/// Columns as a file. The description states what they are: an object with a list `columns` of objects with `name` and `unit`.
+/// Columns as a file. The description is an object with a list `columns` of objects with `name` and `unit`.
 pub fn write(columns: &[Column], description: &Value) -> Result<Vec<u8>, Diagnostic> {
     let unit = |c: &Value| Some((c["name"].as_str()?.to_string(), c["unit"].clone()));
     let units: Map<String, Value> = description["columns"].as_array().into_iter().flatten().filter_map(unit).collect();
@@ -57,7 +57,7 @@ pub fn read(bytes: Vec<u8>) -> Result<(Vec<Column>, Value), Diagnostic> {
     Ok((columns, serde_json::from_str(&description).unwrap_or_default()))
 }
 
-/// A table of numbers, such as a trajectory, as a file; `facts` are stored as metadata in addition to its columns.
+/// A table of numbers, such as a trajectory, as a file; `facts` are also stored as metadata.
 pub fn write_table(table: &Table, facts: Value) -> Result<Vec<u8>, Diagnostic> {
     let columns: Vec<Column> = table.names.iter().zip(&table.columns).map(|(n, c)| Column::numbers(n, c.clone())).collect();
     let mut description = facts;
@@ -105,7 +105,7 @@ mod file {
     use parquet::schema::types::{Type, TypePtr};
     use std::sync::Arc;
 
-    /// Most cells of a file that is read.
+    /// Largest number of cells that is read.
     const MOST: i64 = 500_000_000;
 
     fn words(e: ParquetError) -> String {
@@ -166,7 +166,7 @@ mod file {
     type Read = (Vec<Column>, Vec<(String, String)>);
 
     pub fn read(bytes: Vec<u8>) -> Result<Read, String> {
-        // Damaged files make the library panic here and there.
+        // The library panics for some damaged files.
         let read = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| columns_of(bytes)));
         read.unwrap_or_else(|_| Err(ParquetError::General("it is damaged".into()))).map_err(words)
     }
@@ -223,7 +223,7 @@ mod file {
         Ok((columns, metadata))
     }
 
-    /// Values at their positions.
+    /// Values at the positions marked `there`; others are `missing`.
     fn spread<T>(values: Vec<T>, there: &[bool], missing: impl Fn() -> T) -> Vec<T> {
         let mut values = values.into_iter();
         there.iter().map(|there| if *there { values.next().unwrap_or_else(&missing) } else { missing() }).collect()
@@ -260,7 +260,7 @@ mod file {
             for k in 0..bytes.len() {
                 let mut damaged = bytes.clone();
                 damaged[k] ^= 0x55;
-                // Whether a value or the frame was hit, there must be an answer.
+                // Damage to a value or to the format must not panic.
                 let _ = super::super::read(damaged);
             }
         }

@@ -1,7 +1,7 @@
-//! Rows of a sweep as Parquet, and parts of it that were computed elsewhere.
+//! Rows of a sweep as Parquet, and parts of a sweep that were computed elsewhere.
 //!
-//! A part is a file with the rows of some cases, named by the first of them and the hash of the plan: two computations of the same cases
-//! have the same name, and a sweep is continued from the case numbers that are present.
+//! A part is a file with the rows of some cases, named by the first of them and the hash of the plan: repeated computations of the same
+//! cases have the same name, and a sweep resumes with the cases that have no row.
 
 use super::cases::{CaseRow, SweepFolder, SweepPlan};
 use super::parquet::{self, Cells, Column};
@@ -12,7 +12,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Letters of the hash in names of parts.
+/// Number of letters of the hash in names of parts.
 const LETTERS: usize = 16;
 /// Largest part that is read.
 const MOST: u64 = 1 << 30;
@@ -23,12 +23,12 @@ fn part_name(plan: &SweepPlan, first: usize) -> String {
     format!("part-{first:09}-{}.parquet", hash.get(..LETTERS).unwrap_or(&hash))
 }
 
-/// Whether a file is called as parts are.
+/// Whether a file name is that of a part.
 pub(super) fn is_part(name: &str) -> bool {
     name.starts_with("part-") && name.ends_with(".parquet")
 }
 
-/// The columns of rows, as `cases.csv` has them.
+/// The rows as columns, as in `cases.csv`.
 pub fn case_columns<'a>(plan: &SweepPlan, rows: impl Iterator<Item = &'a CaseRow> + Clone) -> Vec<Column> {
     let numbers = |f: &dyn Fn(&CaseRow) -> f64| Cells::Numbers(rows.clone().map(f).collect());
     let texts = |f: &dyn Fn(&CaseRow) -> String| Cells::Texts(rows.clone().map(f).collect());
@@ -48,7 +48,7 @@ pub fn part_of(plan: &SweepPlan, schema: &Value, rows: &[CaseRow]) -> Result<Vec
     parquet::write(&case_columns(plan, rows.iter()), schema)
 }
 
-/// The rows of a part; what belongs to another plan is rejected. `what` is how messages call it.
+/// The rows of a part; a part of another plan is rejected. `what` names the part in messages.
 pub fn rows_of_part(bytes: Vec<u8>, plan: &SweepPlan, what: &str) -> Result<Vec<CaseRow>, Diagnostic> {
     let spoilt = |why: &str| {
         Diagnostic::new("U433", format!("{what} does not belong to the plan of the sweep: {why}"))
@@ -100,7 +100,7 @@ pub(super) fn rows_of(path: &Path, plan: &SweepPlan) -> Result<Vec<CaseRow>, Dia
 }
 
 impl SweepFolder {
-    /// Adds a part that was computed elsewhere, on disk before this returns. Gives the number of its rows.
+    /// Adds a part that was computed elsewhere, which is on disk when this returns. Returns the number of its rows.
     pub fn add_part(&mut self, bytes: Vec<u8>) -> Result<usize, Diagnostic> {
         let rows = rows_of_part(bytes.clone(), self.plan(), "what was computed elsewhere")?;
         let Some(first) = rows.iter().map(|r| r.case).min() else { return Ok(0) };

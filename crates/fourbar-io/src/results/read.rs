@@ -1,4 +1,4 @@
-//! Reads trajectories back, the prefix of a killed run included.
+//! Reads trajectories, including the prefix of a killed run.
 
 use super::cases::{PLAN, SCHEMA, SweepFolder};
 use super::{MAX_JSON, SUMMARY, TRAJECTORY};
@@ -7,7 +7,7 @@ use fourbar::Diagnostic;
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
-/// Named columns of numbers, with units if a summary gives them.
+/// Named columns of numbers, with units if a summary states them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Table {
     /// Names of the columns.
@@ -34,13 +34,13 @@ impl Table {
         self.columns.first().map_or(0, Vec::len)
     }
 
-    /// A table from text: a header line, then rows; an unfinished last line does not count. Columns that begin with a word, such as
-    /// `stable`, hold texts and are omitted, and so are columns without any number; an empty cell beside numbers is not a number.
+    /// A table from text: a header line, then rows; an unfinished last line is ignored. Columns that begin with a word, such as `stable`,
+    /// contain text and are omitted, as are columns without any number; an empty cell in a column of numbers becomes NaN.
     pub fn parse(text: &str) -> Result<Self, String> {
         Self::read(text.as_bytes())
     }
 
-    /// The same from anything that is read piece by piece; lines and tables too large for the memory are rejected.
+    /// The same from a buffered reader; lines and tables too large for the memory are rejected.
     pub fn read(reader: impl BufRead) -> Result<Self, String> {
         let mut lines = Lines::new(reader);
         let head = lines.next()?.unwrap_or_default();
@@ -69,7 +69,7 @@ impl Table {
                 };
                 numbers |= x.is_some();
                 first.get_or_insert(cell);
-                // An empty cell among numbers is a measure of a case that failed.
+                // An empty cell among numbers is a measure of a failed case.
                 column.push(x.unwrap_or(f64::NAN));
             }
             if cells.next().is_some() {
@@ -90,10 +90,10 @@ impl Table {
     }
 }
 
-/// What the cells of a column held so far.
+/// Contents of the cells of a column so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Holds {
-    /// They are all empty.
+    /// All empty.
     Nothing,
     /// Numbers.
     Numbers,
@@ -101,13 +101,13 @@ enum Holds {
     Texts,
 }
 
-/// Whether a cell of a table is a word or a code, such as `stable` or `S403`, and not a word for a number.
+/// Whether a cell of a table is a word or a code, such as `stable` or `S403`, other than a word for a number.
 fn is_word(cell: &str) -> bool {
     let plain = cell.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
     plain && cell.starts_with(|c: char| c.is_ascii_alphabetic()) && cell.parse::<f64>().is_err()
 }
 
-/// Most numbers of a table: 4 GB of memory.
+/// Largest number of values of a table: 4 GB of memory.
 const MAX_NUMBERS: u64 = 500_000_000;
 /// Longest line of a table.
 const MAX_LINE: u64 = 64 << 20;
@@ -123,7 +123,7 @@ impl<R: BufRead> Lines<R> {
         Self { reader, line: Vec::new() }
     }
 
-    /// The next whole line; `None` at the end, before which an unfinished line does not count.
+    /// The next whole line; `None` at the end. An unfinished last line is ignored.
     pub fn next(&mut self) -> Result<Option<&[u8]>, String> {
         self.line.clear();
         (&mut self.reader).take(MAX_LINE).read_until(b'\n', &mut self.line).map_err(|e| e.to_string())?;
@@ -134,7 +134,7 @@ impl<R: BufRead> Lines<R> {
     }
 }
 
-/// The file that holds the rows of a result: a folder's trajectory, or the rows of a run in it that has not ended; otherwise the file itself.
+/// The file with the rows of a result: the trajectory of a folder, or the rows of an unfinished run in it; otherwise the file itself.
 pub fn trajectory_of(result: &Path) -> PathBuf {
     if !result.is_dir() {
         return result.into();
@@ -144,8 +144,8 @@ pub fn trajectory_of(result: &Path) -> PathBuf {
     if !whole.exists() && rows.exists() { rows } else { whole }
 }
 
-/// Numbers of a sweep by columns: the case, the varied parameters and the measures, one row per case; measures of cases that failed are no
-/// numbers. The unit of each column is that of the schema.
+/// Numbers of a sweep by columns: the case, the varied parameters and the measures, one row per case; NaN for measures of failed cases. The
+/// units are those of the schema.
 fn read_sweep(folder: &Path) -> Result<Table, Diagnostic> {
     let sweep = SweepFolder::read(folder)?;
     let plan = sweep.plan();
@@ -171,7 +171,7 @@ fn read_sweep(folder: &Path) -> Result<Table, Diagnostic> {
     Ok(Table { names, units, columns })
 }
 
-/// The folder of a sweep, where a path means one: the folder itself, or a file in it that is no trajectory.
+/// The folder of a sweep if the path is one, or is a file in one other than a trajectory.
 fn sweep_folder(result: &Path) -> Option<&Path> {
     let folder =
         if result.is_dir() { result } else { result.parent().filter(|_| result.file_name().is_some_and(|n| n == super::cases::CASES))? };
@@ -230,13 +230,13 @@ mod tests {
 
     #[test]
     fn columns_without_a_number_are_left_out() {
-        // As samples of a tolerance are written: a column of codes, which may be empty in all rows or at first.
+        // The table of the samples of a tolerance analysis: a column of codes, which may be empty in all rows or at first.
         let good = Table::parse("sample,status,code,top\n0,ok,,0.5\n1,ok,,0.25\n").expect("readable");
         assert_eq!((good.names.join(" "), good.column("top")), ("sample top".into(), Some([0.5, 0.25].as_slice())));
         let failed = Table::parse("sample,status,code,top\n0,ok,,0.5\n1,failed,S210,\n2,ok,,0.25\n").expect("readable");
         assert_eq!((failed.names.join(" "), failed.rows()), ("sample top".into(), 3));
         assert!(failed.column("top").is_some_and(|x| x[0] == 0.5 && x[1].is_nan() && x[2] == 0.25));
-        // A measure that is missing at first is a measure.
+        // A column whose first cells are empty is still a measure.
         let late = Table::parse("sample,code,top\n0,S210,\n1,,0.25\n").expect("readable");
         assert_eq!(late.names.join(" "), "sample top");
         assert!(Table::parse("t,x\n,\n").is_err_and(|e| e.contains("line 2")));

@@ -25,7 +25,7 @@ pub struct Totals {
     /// Work at the last row, and the largest amount of work of any row.
     #[serde(default)]
     pub work: [f64; 2],
-    /// Largest change of energy minus work since the first row, what events have removed aside.
+    /// Largest change of energy minus work since the first row, without the energy removed by events.
     #[serde(default)]
     pub imbalance: f64,
     /// Energy that events have removed by the last row.
@@ -33,19 +33,19 @@ pub struct Totals {
     pub lost: f64,
 }
 
-/// Places of the columns that the totals are made of.
+/// Indices of the columns that enter the totals.
 #[derive(Clone, Copy, Debug)]
 pub struct Watched {
     energy: usize,
     work: usize,
-    /// What events have removed, where there are events.
+    /// Energy removed by events, if there are events.
     lost: Option<usize>,
-    /// The first of three.
+    /// The first of the three constraint errors.
     error: usize,
 }
 
 impl Watched {
-    /// Among the columns of a run.
+    /// Finds them among the columns of a run.
     pub fn of(columns: &[Column]) -> Self {
         let find = |name: &str| columns.iter().position(|c| c.name == name).unwrap_or(0);
         let lost = columns.iter().position(|c| c.name == "energy.lost");
@@ -54,7 +54,7 @@ impl Watched {
 }
 
 impl Totals {
-    /// Takes note of a row.
+    /// Adds a row to the totals.
     pub fn add(&mut self, at: &Watched, row: &[f64]) {
         let (e, work) = (row[at.energy], row[at.work]);
         if self.rows == 0 {
@@ -74,15 +74,15 @@ impl Totals {
 /// A run that has ended, with its mechanism and study.
 #[derive(Clone, Debug)]
 pub struct RunFacts<'a> {
-    /// How the mechanism file is called.
+    /// Displayed name of the mechanism file.
     pub file: &'a str,
     /// Title of the mechanism.
     pub title: &'a str,
-    /// Whether it has events, limits or friction that sticks.
+    /// Whether it has events, limits or sticking friction.
     pub has_events: bool,
-    /// Hash of its text.
+    /// Hash of the text of the file.
     pub hash: &'a str,
-    /// Files of its tables, with their hashes.
+    /// Data files of tables, with their hashes.
     pub data: &'a [(String, String)],
     /// Names and SI values of its parameters.
     pub parameters: &'a [(String, f64)],
@@ -92,15 +92,15 @@ pub struct RunFacts<'a> {
     pub study: &'a Study,
     /// Whether it reached its end.
     pub complete: bool,
-    /// Whether somebody stopped it.
+    /// Whether it was interrupted by the user.
     pub interrupted: bool,
-    /// What the rows were like.
+    /// Totals over the rows.
     pub totals: &'a Totals,
     /// Computing time, seconds.
     pub wall_time: f64,
-    /// What it said, where it got that far.
+    /// Report of the run, if it got that far.
     pub report: Option<&'a Report>,
-    /// Warnings, and why it ended early.
+    /// Warnings, and the reason for an early end.
     pub diagnostics: Vec<&'a Diagnostic>,
     /// Columns of its rows.
     pub columns: &'a [Column],
@@ -157,7 +157,7 @@ pub fn summary(run: &RunFacts<'_>) -> Value {
     summary
 }
 
-/// The inputs that were given: values, or what their tables are like.
+/// The given inputs: values, or the properties of their tables.
 fn inputs(study: &Study) -> Value {
     let summary = |course: &Course| match course {
         Course::Value(x) => json!(x),

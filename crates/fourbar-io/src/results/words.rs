@@ -1,8 +1,8 @@
 //! Text descriptions of the work of a run.
 
-/// Counts of a run as phrases: `200 steps`, `1.94 Newton iterations per step`. What did not happen is omitted.
+/// Work counts of a run as phrases: `200 steps`, `1.94 Newton iterations per step`. Zero counts are omitted.
 pub fn work_words<'a>(work: impl Iterator<Item = (&'a str, f64)>) -> String {
-    // Residuals are no work.
+    // Residuals are not work.
     work.filter(|(name, n)| *n != 0.0 && !name.starts_with("largest_")).map(|(name, n)| phrase(name, n)).collect::<Vec<_>>().join(", ")
 }
 
@@ -21,7 +21,7 @@ fn phrase(name: &str, n: f64) -> String {
     }
 }
 
-/// The counted word of a phrase for one of it; it is before `of`, `above` and `with`.
+/// A phrase with its counted noun in the singular; the noun precedes `of`, `above` and `with`.
 fn singular(words: &str) -> String {
     let mut list: Vec<String> = words.split(' ').map(String::from).collect();
     let counted = list.iter().position(|w| matches!(w.as_str(), "of" | "above" | "with")).unwrap_or(list.len());

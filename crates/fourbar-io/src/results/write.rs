@@ -15,10 +15,10 @@ pub const TRAJECTORY: &str = "trajectory.csv";
 pub const SUMMARY: &str = "summary.json";
 /// Name of the list of events.
 pub const EVENTS: &str = "events.csv";
-/// Lines collected before they are handed to the system.
+/// Size in bytes of the buffer of lines.
 const BUFFER: usize = 1 << 16;
 
-/// Appends a number in the shortest form that reads back as the same bits: plain from 1e-4 on and below 1e15, else with an exponent.
+/// Appends a number in the shortest form that reads back as the same bits: without exponent from 1e-4 to below 1e15, otherwise with one.
 pub fn number(x: f64, out: &mut Vec<u8>) {
     let size = x.abs();
     if x == 0.0 {
@@ -57,17 +57,17 @@ pub struct CsvWriter {
     path: PathBuf,
     buffer: Vec<u8>,
     flushed: Instant,
-    /// Places of the written columns in the rows that come.
+    /// Indices of the written columns in the given rows.
     chosen: Vec<usize>,
     rows: usize,
-    /// Bytes of whole lines that the system has taken.
+    /// Bytes of whole lines written to the system.
     length: u64,
     /// Bytes of the header.
     head: u64,
 }
 
 impl CsvWriter {
-    /// Starts a file with its header; `chosen` states which of the columns are written.
+    /// Starts a file with its header; `chosen` are the indices of the written columns.
     pub fn create(path: &Path, columns: &[Column], chosen: Vec<usize>) -> Result<Self, Diagnostic> {
         let file = File::create(path).map_err(|e| unwritable(path, &e))?;
         let mut w = Self {
@@ -102,7 +102,7 @@ impl CsvWriter {
         self.rows
     }
 
-    /// Whether any row has reached the system.
+    /// Whether any row has been written to the system.
     pub fn has_rows(&self) -> bool {
         self.length > self.head
     }
@@ -120,15 +120,15 @@ impl CsvWriter {
         if self.buffer.len() >= BUFFER { self.flush() } else { self.flush_if_due() }
     }
 
-    /// Hands lines over if the last time is a second ago.
+    /// Writes the buffered lines if the last write was at least a second ago.
     pub fn flush_if_due(&mut self) -> Result<(), Diagnostic> {
         if self.flushed.elapsed() >= Duration::from_secs(1) { self.flush() } else { Ok(()) }
     }
 
-    /// Hands all lines over to the system.
+    /// Writes all buffered lines to the system.
     pub fn flush(&mut self) -> Result<(), Diagnostic> {
         self.file.write_all(&self.buffer).map_err(|e| {
-            // A line that is half written would not be read back.
+            // A partly written line could not be read back.
             let _ = self.file.set_len(self.length);
             unwritable(&self.path, &e)
         })?;
@@ -139,8 +139,8 @@ impl CsvWriter {
     }
 }
 
-/// The length in bytes of the first `rows` rows of a trajectory, header included, where it has these columns and its last row
-/// this time: nothing else may be continued.
+/// The length in bytes of the first `rows` rows of a trajectory, including the header. The columns and the time of the last of these rows
+/// must match, otherwise the trajectory cannot be continued.
 pub fn prefix(path: &Path, columns: &[String], rows: usize, t: f64) -> Result<u64, Diagnostic> {
     let changed = |why: String| {
         Diagnostic::new("U009", format!("`{}` does not match its checkpoint: {why}", path.display()))
@@ -164,7 +164,7 @@ pub fn prefix(path: &Path, columns: &[String], rows: usize, t: f64) -> Result<u6
     Ok(length)
 }
 
-/// Writes a JSON file beside its place, then moves it there.
+/// Writes a JSON file under a temporary name, then renames it.
 pub fn write_json(path: &Path, value: &serde_json::Value) -> Result<(), Diagnostic> {
     write_beside(path, format!("{value:#}\n").as_bytes())
 }
@@ -184,7 +184,7 @@ mod tests {
         for x in [0.1, -1.0 / 3.0, 1e-300, 6.02e23, f64::MIN_POSITIVE, 5e-324, 1e15, 123_456.789, f64::MAX] {
             assert_eq!(text(x).parse::<f64>().map(f64::to_bits), Ok(x.to_bits()), "{}", text(x));
         }
-        // As short as the text of the standard library, at every size: where two shortest ones are equally near, either is right.
+        // As short as the text of the standard library, at every size; of two shortest texts equally near, either is correct.
         let mut random = fourbar::random::Random(0x0dd5_eed5_0dd5_eed5);
         for k in 0..200_000 {
             let size = 10f64.powi(k % 40 - 20);

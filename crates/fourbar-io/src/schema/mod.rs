@@ -1,4 +1,4 @@
-//! The JSON Schema of mechanism files, made from the key tables.
+//! The JSON Schema of mechanism files, generated from the key tables.
 
 #[cfg(test)]
 mod tests;
@@ -102,7 +102,7 @@ fn of(expect: &Expect) -> Value {
         Expect::Plane => group(&PLANE),
         Expect::Flag => json!({"type": "boolean"}),
         Expect::Inertia => json!({"anyOf": [{"const": 0}, list(number(), 3), list(number(), 6)]}),
-        // Any scalar serves as text: `title: 4` is one.
+        // Any scalar is accepted as text: `title: 4` is text.
         Expect::Text => json!({"type": ["string", "number", "boolean"]}),
         Expect::Version => json!({"const": 1}),
         Expect::Choice(words) => json!({"enum": words}),

@@ -1,4 +1,4 @@
-//! The schema accepts what the reader accepts, the shipped models first of all.
+//! The schema accepts all files that the reader accepts, in particular the shipped models.
 
 use super::schema;
 use crate::tree::{Content, Node, Tree, is_null};
@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use std::path::Path;
 use std::sync::Arc;
 
-/// A small checker for the part of JSON Schema that ours uses.
+/// A small validator for the part of JSON Schema that is used here.
 fn valid(schema: &Value, value: &Value, root: &Value) -> Result<(), String> {
     if let Some(reference) = schema.get("$ref").and_then(Value::as_str) {
         let target = root.pointer(&reference[1..]).ok_or(format!("{reference} leads nowhere"))?;
@@ -105,7 +105,7 @@ fn the_schema_accepts_what_the_reader_accepts_and_refuses_what_it_refuses() {
     }
 }
 
-/// A node as an editor sees it: plain scalars that look like numbers or truth values are such.
+/// A node as an editor interprets it: plain scalars that look like numbers or truth values are such.
 fn json(node: &Node, source: &str) -> Value {
     match &node.content {
         Content::Scalar(text) if is_null(text, source) => Value::Null,

@@ -1,30 +1,30 @@
-//! The tree of a file in the form in which large ones are written, without the detour over events.
+//! A fast parser for files in the form in which large ones are written, without YAML events.
 //!
-//! Blocks of `key: value` on separate lines, flow lists and groups that end on their line, plain words of letters, digits and `_ . + -`,
-//! quoted texts without escapes. Everything else, however harmless, is left to the parser of the whole language, and so is every error: this
-//! reader either gives exactly the tree that [`Tree::events`](super::Tree::events) would give, or nothing.
+//! Accepted are blocks of `key: value` on separate lines, flow lists and groups that end on their line, plain words of letters, digits and
+//! `_ . + -`, and quoted texts without escapes. Everything else, including every error, is left to the YAML parser: this parser gives
+//! exactly the tree of [`Tree::events`](super::Tree::events), or nothing.
 
 use super::{Content, Node, Text};
 use crate::places::Span;
 use std::collections::HashSet;
 
-/// Deeper nesting is left to the parser, which rejects it at some depth.
+/// Deeper nesting is left to the YAML parser, which rejects it at some depth.
 const DEEPEST: usize = 32;
-/// Longer words are left to the parser, which has limits for keys.
+/// Longer words are left to the YAML parser, which has limits for keys.
 const LONGEST: usize = 200;
 
-/// Sections whose elements are read one by one.
+/// Sections whose elements can be read one by one.
 const SECTIONS: [&[u8]; 5] = [b"bodies", b"joints", b"constraints", b"forces", b"points"];
 
 struct Quick<'a> {
     text: &'a [u8],
     at: usize,
-    /// Whether elements of sections are left as empty groups, and whether this is one of the sections.
+    /// Whether elements of sections are left as empty groups, and whether the current section is one of these.
     sketch: bool,
     section: bool,
-    /// Keys and values that may still come.
+    /// Keys and values that may still follow.
     left: usize,
-    /// Items and entries of what is open, innermost last.
+    /// Items and entries of the open lists and groups, innermost last.
     items: Vec<Node>,
     entries: Vec<(Text, Node)>,
 }
@@ -34,13 +34,13 @@ pub(super) fn parse(source: &str, most: usize) -> Option<Node> {
     Quick::new(source, most, false).root()
 }
 
-/// As above, with empty groups for the elements of large sections, which [`element`] reads again when their turn comes. The whole text is
-/// examined: what is here is of this form.
+/// As above, with empty groups for the elements of large sections, which [`element`] reads later. The whole text is scanned, so that every
+/// element is known to have this form.
 pub(super) fn sketch(source: &str, most: usize) -> Option<Node> {
     Quick::new(source, most, true).root()
 }
 
-/// The element of a section that starts at a byte.
+/// The element of a section that starts at a given byte.
 pub(super) fn element(source: &str, start: usize) -> Option<Node> {
     let mut quick = Quick { at: start, ..Quick::new(source, usize::MAX, false) };
     match quick.peek()? {
@@ -84,7 +84,7 @@ impl Quick<'_> {
         Some(())
     }
 
-    /// A line ends here, or the text does.
+    /// Consumes a line end or the end of the text.
     fn line_end(&mut self) -> Option<()> {
         match self.peek() {
             None => Some(()),
@@ -104,7 +104,7 @@ impl Quick<'_> {
             false => b.is_ascii_alphanumeric() || matches!(**b, b'_' | b'.' | b'+' | b'-'),
         };
         let n = rest.iter().take(LONGEST + 1).take_while(inside).count();
-        // Dashes and dots alone may mean a list or the end of a document.
+        // A word of dashes and dots alone may mean a list or the end of a document.
         let word = n > 0 && n <= LONGEST && (quoted || rest[..n].iter().any(|b| !matches!(b, b'-' | b'.')));
         if !word {
             return None;
@@ -124,13 +124,13 @@ impl Quick<'_> {
         Some(key)
     }
 
-    /// Lines of keys from here, where the first one starts `indent` characters into its line.
+    /// A block of keys whose first line is indented by `indent` characters.
     fn block(&mut self, indent: usize, depth: usize) -> Option<Node> {
         if depth > DEEPEST {
             return None;
         }
         let (start, first) = (self.at, self.entries.len());
-        // Where a block ends, its parser has found the next word.
+        // The YAML parser places the end of a block at the next word.
         let end = loop {
             let key = self.key()?;
             let value = match self.peek()? {
@@ -155,12 +155,12 @@ impl Quick<'_> {
             };
             let value = match value {
                 Node { content: Content::Map(_), span } if self.section && depth == 1 => Node { content: Content::Map(Box::new([])), span },
-                // What is no group is an error, which the whole tree explains.
+                // An element that is not a group is an error, which the whole tree explains.
                 _ if self.section && depth == 1 => return None,
                 value => value,
             };
             self.entries.push((key, value));
-            // The next line belongs here, or further out.
+            // The next line belongs to this block or to an outer one.
             let line = self.at;
             let next = self.spaces();
             if self.at == self.text.len() {
@@ -182,7 +182,7 @@ impl Quick<'_> {
         self.group(start, end, first)
     }
 
-    /// What is behind a key or in a list, on one line.
+    /// The value after a key or in a list, on one line.
     fn value(&mut self, depth: usize) -> Option<Node> {
         let start = self.at;
         if depth > DEEPEST {
@@ -231,7 +231,7 @@ impl Quick<'_> {
         }
     }
 
-    /// The entries from `first` on as a group, unless a key comes twice.
+    /// The entries from `first` on as a group, unless a key occurs twice.
     fn group(&mut self, start: usize, end: usize, first: usize) -> Option<Node> {
         self.count()?;
         let name = |text: &Text| &self.text[text.span.range()];
@@ -257,7 +257,7 @@ mod tests {
 
     const MOST: usize = 1_000_000;
 
-    /// Both trees of a text, written out; the second where this reader gives one.
+    /// Both trees of a text, printed; the second only if this parser gives one.
     fn both(text: &str) -> (String, Option<String>) {
         let full = match Tree::events(&Arc::from(text), MOST) {
             Ok(tree) => format!("{:?}", tree.root),
@@ -278,7 +278,7 @@ mod tests {
         }
     }
 
-    /// Every text that one change away is read as the parser does, or left to it.
+    /// Every text that differs by one change is read as by the YAML parser, or left to it.
     #[test]
     fn no_changed_text_gives_another_tree() {
         let changes = [
@@ -324,7 +324,7 @@ mod tests {
             }
         }
         assert_eq!(elements, 4);
-        // An element that is no group is left to the whole tree, which stays as it is.
+        // An element that is not a group is left to the whole tree, where it is kept.
         assert!(super::sketch("bodies:\n  a: 1\n", MOST).is_none() && parse("bodies:\n  a: 1\n", MOST).is_some());
         assert!(parse(text, MOST).is_some_and(|root| root.later(text).is_none()));
     }

@@ -1,4 +1,4 @@
-//! A [`ModelSpec`] in the format of this program. Reading the text gives the same specification to the last bit.
+//! A [`ModelSpec`] in the format of this program. Reading the text gives the same specification, bit for bit.
 
 use super::yaml::{Group, items, list, quoted};
 use fourbar::expr::{Dimension, Expr, Outside, number};
@@ -7,7 +7,7 @@ use fourbar::joint::PairForm;
 use fourbar::spec::*;
 use std::collections::HashMap;
 
-/// The text of a mechanism file; parameters have become numbers.
+/// The text of a mechanism file; parameters are replaced by numbers.
 pub fn write_model(spec: &ModelSpec) -> String {
     let mut text = String::from("fourbar: 1\n");
     if !spec.title.is_empty() {
@@ -340,11 +340,11 @@ fn time(e: &Expr) -> String {
     expression(e, &[StateVariable::Time], "length")
 }
 
-/// An expression; `own` is the word for the coordinate of the spring it belongs to.
+/// An expression; `own` is the name of the coordinate of the spring it belongs to.
 fn expression(e: &Expr, variables: &[StateVariable], own: &str) -> String {
     let name = |v: &StateVariable| if *v == StateVariable::Length { own.to_string() } else { v.to_string() };
     match e.constant_value() {
-        // A constant program may still hold several operations.
+        // A constant expression may still hold several operations.
         Some(x) if *e == Expr::constant(x) => number(x),
         _ => quoted(&e.to_text(|k| variables.get(k as usize).map_or("t".into(), name))),
     }
@@ -465,10 +465,10 @@ fn force(f: &ForceSpec) -> Group {
     g
 }
 
-/// A table with its points: a written file is self-contained.
+/// A table with its points, so that the written file is self-contained.
 fn table(t: &TableSpec) -> Group {
     let mut g = Group::default();
-    // Numbers are SI, which the units of the dimensions are.
+    // Numbers are in SI, as are the units of the dimensions.
     let mut unit = |key: &str, d: Option<Dimension>| {
         if let Some(d) = d {
             g.put(key, quoted(&d.unit()));

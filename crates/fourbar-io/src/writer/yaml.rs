@@ -1,9 +1,9 @@
-//! Pieces of YAML: numbers, texts, lists and groups in one line.
+//! Pieces of YAML: numbers, texts, and lists and groups on one line.
 
 use crate::terminal::is_hidden;
 use fourbar::expr::number;
 
-/// A text in double quotes; the escapes of JSON are those of YAML, but for characters beyond 16 bits. Hidden characters are escaped.
+/// A text in double quotes; JSON escapes are valid in YAML, except for characters beyond 16 bits. Hidden characters are escaped.
 pub(super) fn quoted(text: &str) -> String {
     let json = serde_json::to_string(text).unwrap_or_else(|_| "\"\"".into());
     json.chars()
@@ -15,18 +15,18 @@ pub(super) fn quoted(text: &str) -> String {
         .collect()
 }
 
-/// A list of numbers in one line.
+/// A list of numbers on one line.
 pub(super) fn list(x: &[f64]) -> String {
     let items: Vec<String> = x.iter().map(|x| number(*x)).collect();
     format!("[{}]", items.join(", "))
 }
 
-/// A list of things in one line.
+/// A list of texts on one line.
 pub(super) fn items(x: impl IntoIterator<Item = String>) -> String {
     format!("[{}]", x.into_iter().collect::<Vec<_>>().join(", "))
 }
 
-/// A group of keys, written in one line.
+/// A group of keys, written on one line.
 #[derive(Default)]
 pub(super) struct Group(Vec<String>);
 
@@ -44,7 +44,7 @@ impl Group {
     pub fn list(&mut self, key: &str, x: &[f64]) -> &mut Self {
         self.put(key, list(x))
     }
-    /// Defaults are omitted.
+    /// Omits the key if all values are zero.
     pub fn unless_zero(&mut self, key: &str, x: &[f64]) -> &mut Self {
         if x.iter().any(|x| *x != 0.0) { if let [x] = x { self.number(key, *x) } else { self.list(key, x) } } else { self }
     }

@@ -1,4 +1,4 @@
-//! Files made from the grammar: of mechanisms from the tables that the reader itself is driven by, of MechSpec, and expressions.
+//! Files generated from the grammar: mechanisms from the key tables of the reader, MechSpec files, and expressions.
 
 use crate::random::Random;
 use fourbar_io::{Expect, Table, keys};
@@ -22,7 +22,7 @@ const EXCLUDES: &[(&str, &[&str])] = &[
     ("points", &["file", "x", "y"]),
     ("slopes", &["ends"]),
     ("outside", &["ends"]),
-    // Limits and friction that sticks have numbers that must fit each other.
+    // Limits and sticking friction have numbers that must be consistent.
     ("limits", &["bodies", "from"]),
     ("static", &["joint"]),
     ("stribeck", &["joint"]),
@@ -30,10 +30,10 @@ const EXCLUDES: &[(&str, &[&str])] = &[
     ("max", &["min"]),
 ];
 
-/// One file in the making: careful ones keep to the rules, so that what lies behind the reader is reached.
+/// A generator of one file; careful ones respect the rules, so that the code behind the reader is reached.
 struct Maker {
     careful: bool,
-    /// Bodies of the joint in the making.
+    /// Bodies of the current joint.
     bodies: [&'static str; 2],
 }
 
@@ -84,7 +84,7 @@ impl Maker {
         }
     }
 
-    /// Something for a key; mostly of the right kind.
+    /// A value for a key, mostly of the right kind.
     fn value(&mut self, r: &mut Random, expect: &Expect, key: &str) -> String {
         if !self.careful && r.chance(60) {
             return r.pick(&["~", "[]", "{}", "[1, [2]]", "{a: 1}", "text", "1"]).to_string();
@@ -222,7 +222,7 @@ impl Maker {
         }
     }
 
-    /// A group of keys of a table: those it needs, some of the others, now and then a wrong one.
+    /// A group of keys of a table: the required ones, some others, and occasionally a wrong one.
     fn group(&mut self, r: &mut Random, table: &Table) -> String {
         let mut entries: Vec<String> = table.kind.map(|k| format!("type: {k}")).into_iter().collect();
         let mut chosen: Vec<&str> = table.keys.iter().filter(|k| k.required).map(|k| k.name).collect();
@@ -292,7 +292,7 @@ pub fn model(r: &mut Random) -> String {
     ];
     for (section, names) in sections {
         let known: Vec<&&Table> = tables.iter().filter(|t| t.section == section).collect();
-        // Constraints and drives make most mechanisms impossible: rarer than the rest.
+        // Constraints and drives make most mechanisms impossible, so they are rarer than other sections.
         if ["constraints", "drives", "tables"].contains(&section) && !r.chance(4) || section == "events" && (m.careful || !r.chance(2)) {
             continue;
         }
@@ -316,7 +316,7 @@ pub fn model(r: &mut Random) -> String {
             m.number(r)
         );
     }
-    // Contacts have keys that exclude each other in many ways: careful files hold one that is known to be good.
+    // Contacts have many keys that exclude each other: careful files contain one that is valid.
     if r.chance(4) {
         let table = tables.iter().find(|t| t.section == "contacts");
         let contact = match table.filter(|_| !m.careful) {
@@ -339,7 +339,7 @@ pub fn model(r: &mut Random) -> String {
     text
 }
 
-/// A MechSpec file: parts over few points and vectors, so that they share them.
+/// A MechSpec file with few points and vectors, so that parts share them.
 pub fn mechspec(r: &mut Random) -> String {
     let dimension = 2 + r.below(2);
     let m = Maker { careful: !r.chance(3), bodies: ["ground", "a"] };
@@ -391,7 +391,7 @@ pub fn mechspec(r: &mut Random) -> String {
     if r.chance(2) {
         let mut positions = String::new();
         for name in items {
-            // Only what the parts have can be placed.
+            // Only items of parts can be given positions.
             if (!m.careful && r.chance(2)) || (used.contains(&name) && name != "O" && name != "w") {
                 positions += &format!("{name}: {}, ", padded(r));
             }

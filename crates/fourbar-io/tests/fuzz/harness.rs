@@ -1,14 +1,14 @@
-//! The checks for fuzzers that choose bytes, by bolero: as a text, and as the choices that the generators make.
+//! The checks for fuzzers that choose bytes, with bolero: bytes as text, and as choices of the generators.
 //!
-//! With the tests only what is kept in `__fuzz__` runs, so that they are repeatable; `cargo xtask fuzz` sets `BOLERO_RANDOM_ITERATIONS`
-//! for as many random inputs. A failing input is shrunk and printed. `cargo bolero test -p fourbar-io --sanitizer NONE harness::texts`
-//! lets a fuzzer choose that sees which code its inputs reach, where that command is installed.
+//! In the tests only the inputs stored in `__fuzz__` run, so that results are repeatable; `cargo xtask fuzz` sets
+//! `BOLERO_RANDOM_ITERATIONS` for as many random inputs. A failing input is shrunk and printed. If the command is installed, `cargo bolero
+//! test -p fourbar-io --sanitizer NONE harness::texts` runs a coverage-guided fuzzer.
 
 use super::{Worker, corpus, disturbed_expression, expression, fail, generate, mutate, read};
 use crate::random::Random;
 use std::panic::AssertUnwindSafe;
 
-/// Bytes of an input.
+/// Largest number of bytes of an input.
 const LONGEST: usize = 4096;
 
 /// Bytes as a file.

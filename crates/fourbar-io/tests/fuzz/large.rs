@@ -1,4 +1,4 @@
-//! Robots of many links: the memory that reading and building takes is a small multiple of the file, and grows as the file does.
+//! Robots of many links: the memory for reading and building is a small multiple of the file size, and grows in proportion to it.
 
 use crate::memory;
 use fourbar_io::{ReadOptions, read_model};
@@ -66,7 +66,7 @@ fn mjcf(n: usize) -> String {
     )
 }
 
-/// Most memory over the size of the text.
+/// Ratio of the largest memory to the size of the text.
 fn factor(text: &str) -> f64 {
     memory::start();
     let loaded = read_model(text, &ReadOptions::default()).unwrap_or_else(|e| panic!("{e}"));
@@ -80,7 +80,7 @@ fn factor(text: &str) -> f64 {
 fn memory_for_robots_is_a_small_multiple_of_the_file() {
     type Made = fn(usize) -> String;
     for (name, made, most) in [("URDF", urdf as Made, 8.0), ("SDF", sdf as Made, 8.5), ("MJCF", mjcf as Made, 17.5)] {
-        // Powers of two, so that what lists hold in reserve is the same share.
+        // Powers of two, so that the reserved capacity of lists is the same fraction.
         let [small, large] = [512, 2048].map(|n| factor(&made(n)));
         println!("{name}: {small:.2} and {large:.2} times the file");
         assert!(large < most, "{name}: {large} times the file");

@@ -1,8 +1,8 @@
-//! Hostile input: files, MechSpec files, expressions and starts made by seeded generators and by mutations of a kept corpus.
+//! Hostile input: files, MechSpec files, expressions and starts from seeded generators and from mutations of a stored corpus.
 //!
-//! Whatever is read ends with a mechanism or with diagnostics: no panic, no hang, no memory out of proportion. A fixed number of cases
-//! runs with the tests; `cargo xtask fuzz` runs more, with other seeds. A failing case is saved and named with its seed. `harness.rs` gives
-//! the same generators and checks to fuzzers that choose bytes.
+//! Every input ends with a mechanism or with diagnostics: no panic, no hang, no disproportionate memory. A fixed number of cases runs with
+//! the tests; `cargo xtask fuzz` runs more, with other seeds. A failing case is saved and reported with its seed. `harness.rs` applies the
+//! same generators and checks to fuzzers that choose bytes.
 
 mod generate;
 mod harness;
@@ -22,16 +22,16 @@ use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::Duration;
 
-/// Cases of a test, unless `FOURBAR_FUZZ_CASES` says otherwise.
+/// Number of cases of a test, unless set by `FOURBAR_FUZZ_CASES`.
 const CASES: u64 = 400;
-/// A case that has not ended after this time hangs; honest ones end in milliseconds.
+/// A case longer than this is considered hanging; valid ones end in milliseconds.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// Largest memory of one case, in bytes: far above what files of some kilobytes need.
+/// Largest memory of one case, in bytes: far above the need of files of some kilobytes.
 const MEMORY: usize = 256 << 20;
-/// Bodies up to which a start is assembled.
+/// Largest number of bodies for which a start is assembled.
 const ASSEMBLED: usize = 12;
 
-/// Texts that were worth keeping: the shipped models, MechSpec files, and cases that failed once.
+/// Texts of the corpus: the shipped models, MechSpec files, and cases that failed once.
 fn corpus() -> Vec<String> {
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
     let mut list: Vec<String> = examples().map(|e| e.text.to_string()).filter(|t| t.len() < 20_000).collect();
@@ -47,7 +47,7 @@ fn setting(name: &str, default: u64) -> u64 {
     std::env::var(name).ok().and_then(|x| x.parse().ok()).unwrap_or(default)
 }
 
-/// A thread on which cases run one after the other.
+/// A thread that runs cases one after the other.
 struct Worker {
     cases: Sender<String>,
     results: Receiver<Result<(usize, Depth), String>>,
@@ -70,12 +70,12 @@ impl Worker {
                 }
             }
         };
-        // Deep recursion shows on a small stack first.
+        // Excessive recursion overflows a small stack first.
         std::thread::Builder::new().stack_size(2 << 20).spawn(work).expect("a thread");
         Self { cases, results }
     }
 
-    /// How far a case got, or how it failed: by a panic, a hang or a memory blow-up.
+    /// The depth reached by a case, or its failure: a panic, a hang or excessive memory.
     fn one(&self, text: &str) -> Result<Depth, String> {
         self.cases.send(text.to_string()).map_err(|_| "ended the thread".to_string())?;
         match self.results.recv_timeout(PATIENCE) {
@@ -88,16 +88,16 @@ impl Worker {
     }
 }
 
-/// Saves a failing case and says so.
+/// Saves and reports a failing case.
 fn fail(name: &str, text: &str, problem: &str) -> ! {
     let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("fuzz-{name}.yaml"));
     std::fs::write(&path, text).expect("the failing case");
     panic!("{name}: {problem}\nsaved as {}", path.display());
 }
 
-/// Runs cases one after the other; one that fails is saved and named with its seed.
+/// Runs cases one after the other; a failing case is saved and reported with its seed.
 ///
-/// The checks report how far a case got. At least one case in `rare` must reach the end, otherwise only the first checks are tested.
+/// The checks return the depth reached by a case. Of `rare` cases at least one must reach the end, so that later checks are tested.
 fn run(name: &str, mut make: impl FnMut(&mut Random) -> String, check: fn(&str) -> Depth, rare: u64) {
     let (cases, first) = (setting("FOURBAR_FUZZ_CASES", CASES), setting("FOURBAR_FUZZ_SEED", 1));
     let worker = Worker::new(check);
@@ -114,20 +114,20 @@ fn run(name: &str, mut make: impl FnMut(&mut Random) -> String, check: fn(&str) 
     assert!(depths[3] * rare >= cases, "{name}: only {} of {cases} cases got to the end", depths[3]);
 }
 
-/// How far a case got.
+/// Depth reached by a case.
 #[derive(Clone, Copy)]
 enum Depth {
-    /// Refused by the reader, or by the parser.
+    /// Rejected by the reader, or by the parser.
     Text,
-    /// Refused by the engine.
+    /// Rejected by the engine.
     Mechanism,
-    /// Cannot be assembled, or is too large to try.
+    /// Cannot be assembled, or is too large to be assembled.
     Start,
-    /// Nothing was wrong with it.
+    /// Valid.
     End,
 }
 
-/// Reads a text as far as it goes: diagnostics are painted, mechanisms are written, read back and assembled.
+/// Processes a text as far as possible: diagnostics are painted, mechanisms are written, read back and assembled.
 fn read(text: &str) -> Depth {
     match read_model(text, &ReadOptions::default()) {
         Err(errors) => {
@@ -147,11 +147,11 @@ fn read(text: &str) -> Depth {
     }
 }
 
-/// A good mechanism can be written and read back to the same, and to the other format or not at all.
+/// A valid mechanism can be written and read back unchanged, and in the other format unless it is rejected.
 fn converts(spec: &ModelSpec) {
     let text = write_model(spec);
     let again = read_model(&text, &ReadOptions::default()).unwrap_or_else(|e| panic!("{e:#?}\n{text}"));
-    // Points of a MechSpec that may be coordinates have no place in the other format.
+    // The other format has no choice of coordinates among points, unlike MechSpec.
     let said = ModelSpec { basis: Vec::new(), ..spec.clone() };
     assert!(again.spec == said, "another mechanism after writing and reading:\n{text}");
     if let Err(list) = write_mechspec(spec) {
@@ -189,7 +189,7 @@ fn expression(text: &str) -> Depth {
     e.eval(&[0.5, -1.0, 0.0, 1e9]);
     e.time_derivatives(0.25);
     let written = e.to_text(|k| names[k as usize].to_string());
-    // Parentheses may take the text beyond the limits of the parser, nothing else may stop it.
+    // Parentheses may take the text beyond the limits of the parser; otherwise it must be accepted.
     if let Ok(again) = Expr::parse(&written, &mut resolve) {
         assert_eq!(again, e, "{written}");
     } else {
@@ -204,7 +204,7 @@ fn mutated_files_are_read_or_refused() {
     run("mutated", |r| mutate::text(r, &corpus), read, 20);
 }
 
-/// Robots and assemblies of other programs, as small as every feature allows.
+/// Small robots and assemblies in formats of other programs, with all features.
 #[test]
 fn mutated_robots_are_read_or_refused() {
     let corpus: Vec<String> = [
@@ -241,7 +241,7 @@ fn disturbed_expression(r: &mut Random) -> String {
     if r.chance(2) { mutate::bytes(r, &text) } else { text }
 }
 
-/// Good mechanisms with their numbers disturbed: most of them cannot close, all of them must end.
+/// Valid mechanisms with disturbed numbers: most cannot be closed, but every assembly must end.
 #[test]
 fn disturbed_starts_are_assembled_or_refused() {
     let corpus: Vec<String> = corpus().into_iter().filter(|t| t.len() < 4_000).collect();

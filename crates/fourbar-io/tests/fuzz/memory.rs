@@ -1,4 +1,4 @@
-//! Memory of the current thread: what is allocated now, and the most since the start of a case.
+//! Memory of the current thread: the allocated bytes, and their maximum since the start of a case.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -17,7 +17,7 @@ fn change(by: isize) {
     });
 }
 
-// Counts the bytes of the current thread; everything is handed to the system's allocator unchanged.
+// Counts the bytes of the current thread; every call is passed to the system allocator.
 #[allow(unsafe_code)]
 unsafe impl GlobalAlloc for Peak {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
@@ -37,13 +37,13 @@ unsafe impl GlobalAlloc for Peak {
 #[global_allocator]
 static ALLOCATOR: Peak = Peak;
 
-/// Starts to watch.
+/// Starts counting.
 pub fn start() {
     NOW.with(|n| n.set(0));
     MOST.with(|m| m.set(0));
 }
 
-/// The most bytes since then.
+/// Largest number of bytes since the start.
 pub fn peak() -> usize {
     MOST.with(|m| m.get()).max(0) as usize
 }

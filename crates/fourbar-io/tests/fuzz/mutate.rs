@@ -1,8 +1,8 @@
-//! Mutations of texts: of bytes, of lines, of words, of numbers, and of two texts at once.
+//! Mutations of texts: of bytes, lines, words and numbers, and combinations of two texts.
 
 use crate::random::Random;
 
-/// Words that mean something to one of the readers, or break it.
+/// Words with a meaning for one of the readers, or likely to break it.
 const WORDS: &[&str] = &[
     "{",
     "}",
@@ -69,7 +69,7 @@ const WORDS: &[&str] = &[
     "\t",
 ];
 
-/// Numbers at the edges.
+/// Extreme numbers.
 const NUMBERS: &[&str] =
     &["0", "-0", "1", "-1", "1e9", "-1e9", "1e100", "1e200", "1e308", "1e-9", "1e-200", "1e-320", "0.3333", "2", "1e16", "pi", "-7.5"];
 
@@ -102,7 +102,7 @@ pub fn numbers(r: &mut Random, corpus: &[String]) -> String {
     text
 }
 
-/// A place between two characters.
+/// A position between two characters.
 fn place(r: &mut Random, text: &str) -> usize {
     let mut at = r.below(text.len() + 1);
     while !text.is_char_boundary(at) {
@@ -156,20 +156,20 @@ fn lines(r: &mut Random, text: &str) -> String {
     list.join("\n")
 }
 
-/// The head of one text and the tail of another.
+/// The beginning of one text and the end of another.
 fn splice(r: &mut Random, a: &str, b: &str) -> String {
     let (x, y) = (place(r, a), place(r, b));
     format!("{}{}", &a[..x], &b[y..])
 }
 
-/// A piece many times: depth and counts.
+/// Repeats a piece many times: tests depth and counts.
 fn repeat(r: &mut Random, text: &str) -> String {
     let at = place(r, text);
     let piece = *r.pick(&["[", "{a: ", "(", "- ", "1+", "-", "\n  x: {mass: 1, inertia: 0}", "{", "A1", "t^", "sin("]);
     format!("{}{}{}", &text[..at], piece.repeat(1 << r.below(13)), &text[at..])
 }
 
-/// Another number for one of the numbers.
+/// Replaces one of the numbers.
 fn number(r: &mut Random, text: &str) -> String {
     let bytes = text.as_bytes();
     let starts: Vec<usize> = (0..bytes.len())

@@ -1,6 +1,6 @@
-//! A small repeatable source of choices.
+//! A small repeatable random generator.
 
-/// The generator, and bytes that are used up before it.
+/// The state of the generator, and bytes that are used before it.
 pub struct Random(u64, Vec<u8>);
 
 impl Random {
@@ -8,7 +8,7 @@ impl Random {
         Self(seed, Vec::new())
     }
 
-    /// Choices by bytes, two for each; then as from a seed, so that generators end.
+    /// Choices from bytes, two for each; then from a seed, so that generators end.
     pub fn fed(bytes: &[u8]) -> Self {
         Self(bytes.len() as u64, bytes.iter().rev().copied().collect())
     }
@@ -16,7 +16,7 @@ impl Random {
     /// The next 64 bits (splitmix64, Steele, Lea and Flood 2014).
     pub fn bits(&mut self) -> u64 {
         if let Some(low) = self.1.pop() {
-            // Spread, because numbers are taken from the upper bits.
+            // Mirrored, since numbers are taken from the upper bits.
             let x = u64::from(low) | u64::from(self.1.pop().unwrap_or(0)) << 8;
             return x | x.reverse_bits();
         }
@@ -27,7 +27,7 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    /// A whole number below `n`, zero for none.
+    /// A whole number below `n`, or zero if `n` is zero.
     pub fn below(&mut self, n: usize) -> usize {
         if n == 0 { 0 } else { (self.bits() % n as u64) as usize }
     }

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// A slider-crank in the plane: crank of length 1, rod of length 2, slider on x, driven at one turn a second.
+/// A planar slider-crank: crank of length 1, rod of length 2, slider on x, driven at one turn per second.
 pub fn slider() -> String {
     let marker = |name: &str, x: f64| {
         format!(
@@ -22,7 +22,7 @@ pub fn slider() -> String {
     };
     let joint =
         |kind: &str, name: &str, i: &str, j: &str| format!("{kind}\n\tName\n\t\t{name}\n\tMarkerI\n\t\t/S/{i}\n\tMarkerJ\n\t\t/S/{j}\n");
-    // The slider moves along z of its markers, so the axes are turned: z to the world's x.
+    // The slider moves along z of its markers, so their axes are rotated: z along the world's x.
     let along = "RefPoint\n\tPosition3D\n\t\t0 0 0\n\tRotationMatrix\n\t\t0 0 1\n\t\t0 1 0\n\t\t-1 0 0\n\tMarkers\n\t\tMarker\n\t\t\tName\n\t\t\t\trail\n\t\t\tPosition3D\n\t\t\t\t0 0 0\n\t\t\tRotationMatrix\n\t\t\t\t1 0 0\n\t\t\t\t0 1 0\n\t\t\t\t0 0 1\n";
     let slider = part("slider", 3.0, 0.0).replace("RefPoints\n", &format!("RefPoints\n{}", deeper(2, along)));
     let joints = joint("RevoluteJoint", "main", "m0", "crank/m0")
@@ -74,7 +74,7 @@ fn mistakes_are_named_with_their_place() {
     assert_eq!(refused("\t\t\tMass\n", "\t\t\t\t\t\t\tMass\n"), "M660");
 }
 
-/// The rotation matrix of the first marker of a part, turned over about x.
+/// Rotates the first marker of a part by half a turn about x.
 fn turned_over(text: &str, part: &str) -> String {
     let at = text.find(&format!("\t{part}\n")).expect("the part");
     let marker = at + text[at..].find("Marker\n\t\t\t\t\t\t\tName").or_else(|| text[at..].find("\t\t\tMarker\n")).expect("a marker");
@@ -110,7 +110,7 @@ fn limits_are_found_by_their_markers_and_may_be_formulas() {
     assert_eq!(of("pin"), (None, Some(30f64.to_radians())));
     assert_eq!(of("guide"), (Some(0.5), Some(4.0)));
     assert_eq!(loaded.spec.limits.iter().find(|(n, _)| n == "guide").map(|(_, l)| l.of), Some(Some(fourbar::spec::LimitOf::Distance)));
-    // What no joint joins is listed.
+    // A part without joints is listed.
     assert!(loaded.warnings.iter().any(|w| w.code.0 == "W452" && w.names.contains(&"L".to_string())), "{:?}", codes(&loaded));
 }
 
@@ -127,7 +127,7 @@ fn names_may_be_empty_and_couplings_may_stand_first() {
             j.replace("rail", "slider/rail")
         );
         let text = slider().replace("\t\tJoints\n", &format!("\t\tJoints\n{rack}")).replace("CylindricalJoint", "TranslationalJoint");
-        // A crank and its slider cannot be a rack and a pinion as well: only the reading is looked at.
+        // A crank and its slider cannot also be a rack and a pinion: only the reading is tested.
         let loaded = read_model(&text, &ReadOptions::default()).unwrap_or_else(|e| panic!("{e}"));
         let gear = loaded.spec.joints.iter().find(|(n, _)| n == "rack").map(|(_, j)| j.clone());
         assert!(matches!(gear, Some(fourbar::spec::JointSpec::Gear { ratio, .. }) if (ratio.abs() - 0.25).abs() < 1e-15), "{gear:?}");

@@ -5,7 +5,7 @@ use fourbar::analysis::assembly::assemble;
 use fourbar::kinematics::Kinematics;
 use fourbar_io::{ReadOptions, read_model};
 
-/// A rod of four metres on a hinge along x, turned by a drive: numbers as ids, words with bars.
+/// A rod of four metres on a hinge along x, turned by a drive: numbers as ids, keys with underscores.
 const DRIVEN: &str = r#"{
   "name": "swing",
   "bodies": [
@@ -29,7 +29,7 @@ fn a_driven_rod_moves_as_its_function_says() {
     let loaded = read(DRIVEN);
     assert_eq!(loaded.imported, Some("gcons"));
     let codes: Vec<&str> = loaded.warnings.iter().map(|w| w.code.0).collect();
-    // Gravity, the missing mass, and a second derivative that is none.
+    // Gravity, the missing mass, and a wrong second derivative.
     assert_eq!(codes, ["W451", "W453", "W457"], "{:?}", loaded.warnings);
     assert!(loaded.warnings[2].message.contains("`f_ddot` of `drive`"), "{}", loaded.warnings[2]);
     let model = loaded.spec.build().unwrap_or_else(|e| panic!("{e}"));
@@ -37,14 +37,14 @@ fn a_driven_rod_moves_as_its_function_says() {
     let mut k = Kinematics::new(&model, &start).unwrap_or_else(|d| panic!("{d}"));
     for t in (1..=250).map(|k| 0.01 * k as f64) {
         k.step_to(t).unwrap_or_else(|d| panic!("{d}"));
-        // The angle of y from -z is pi/2 + pi/4 cos 2t: the rod is at pi/4 cos 2t from the vertical.
+        // The angle of y from -z is pi/2 + pi/4 cos 2t: the rod is inclined to the vertical by pi/4 cos 2t.
         let a = std::f64::consts::FRAC_PI_4 * (2.0 * t).cos();
         let r = k.state.q[1].r;
         assert!((r.y - 2.0 * a.sin()).abs() < 1e-9 && (r.z + 2.0 * a.cos()).abs() < 1e-9 && r.x.abs() < 1e-9, "{t}: {r}");
     }
 }
 
-/// The other dialect: `ground` by its name, bodies from zero, short words, numbers for functions, parameters of any length.
+/// The other dialect: `ground` by name, bodies from zero, short keys, numbers for functions, parameters of any norm.
 #[test]
 fn the_other_words_are_read_too() {
     let text = r#"{"name": "pair", "bodies": [
@@ -60,7 +60,7 @@ fn the_other_words_are_read_too() {
     assert_eq!(spec.bodies.iter().map(|b| b.0.as_str()).collect::<Vec<_>>(), ["First_pendulum", "body_2"]);
     let (first, second) = (&spec.bodies[0].1, &spec.bodies[1].1);
     assert_eq!((first.mass, second.mass), (3.0, 1.0));
-    // omega = 2 E p_dot, both divided by the length of p.
+    // omega = 2 E p_dot, both divided by the norm of p.
     assert_eq!((first.omega, second.omega), ([0.0, 0.5, 0.0], [0.0, 1.0, 0.0]));
     let told: Vec<&str> = loaded.warnings.iter().map(|w| w.message.as_str()).collect();
     assert!(told.iter().any(|m| m.contains("length 2.000")) && told.iter().any(|m| m.contains("`colour`")), "{told:?}");

@@ -1,4 +1,4 @@
-//! Files that nobody writes in good faith: a diagnostic each, within seconds.
+//! Hostile files: a diagnostic each, within seconds.
 
 use super::*;
 use fourbar::Diagnostic;
@@ -49,7 +49,7 @@ fn deep_and_wide_files_are_refused_in_time() {
 
 #[test]
 fn very_many_attributes_are_refused_in_time() {
-    // Duplicate attributes are searched for among all pairs.
+    // The search for duplicate attributes compares all pairs.
     let list = |n: usize| (0..n).map(|k| format!(" a{k}=''")).collect::<String>();
     for (many, large) in [(1_000_000, false), (9_000_000, true)] {
         let d = refused_with(&format!("<robot name='r'><link{}/></robot>", list(many)), large);
@@ -58,7 +58,7 @@ fn very_many_attributes_are_refused_in_time() {
     }
     let d = refused_with(&format!("<robot>{}</robot>", "<a/>".repeat(3_200_000)), true);
     assert!(d.code.0 == "M652" && !d.help.contains("--large"), "{d}");
-    // Quotes of the other kind, signs of comparison and blanks inside of values count for nothing.
+    // Quotes of the other kind, comparison signs and blanks inside values have no meaning.
     let odd = format!("<robot name='r'><link name='a' note=\"{}\"/></robot>", "' = '> ".repeat(2_000));
     assert!(read_model(&odd, &ReadOptions::default()).is_ok(), "one attribute is read, whatever it says");
 }
@@ -99,7 +99,7 @@ fn rows_of_frames_and_of_joints_that_follow_each_other_may_be_long() {
     let last = &loaded.spec.points.iter().find(|(name, _)| *name == format!("f{}", n - 1)).expect("the last frame").1;
     let At::Body(at) = last.at else { panic!("{last:?}") };
     assert!(last.body == "a" && (at[0] - 0.001 * n as f64).abs() < 1e-9, "{last:?}");
-    // Every joint is at half of the one before it and a tenth: near 0.2 at the end.
+    // Every joint coordinate is half the previous one plus a tenth: near 0.2 at the end.
     let link = "<inertial><mass value='1'/><inertia ixx='1' iyy='1' izz='1'/></inertial></link>";
     let joint = |k: usize| {
         let follows = if k > 1 { format!("<mimic joint='j{}' multiplier='0.5' offset='0.1'/>", k - 1) } else { String::new() };
@@ -142,7 +142,7 @@ fn very_many_references_to_nothing_are_refused_in_time() {
     let joints: String =
         (1..n).map(|k| format!("<joint name='j{k}' type='fixed'><parent link='link_0'/><child link='lnk_number_{k}'/></joint>")).collect();
     assert_eq!(refused(&format!("<robot name='r'>{links}{joints}</robot>")), "M655");
-    // Names of attributes that nobody looks at, each once.
+    // Unknown attributes, each with a different name.
     let many: String = (0..100_000).map(|k| format!("<material a{k}='1'/><other b{k}='1'/>")).collect();
     let clock = Instant::now();
     let text = format!("<robot name='r'><link name='world'/>{many}</robot>");
@@ -152,7 +152,7 @@ fn very_many_references_to_nothing_are_refused_in_time() {
 
 #[test]
 fn rows_of_joints_that_follow_with_an_offset_are_read_in_time() {
-    // Every hinge of a row is turned by an offset: what is beyond each of them moves.
+    // Every hinge of a chain is rotated by an offset, which moves all later links.
     let n = 6_000;
     let link = "<inertial><mass value='1'/><inertia ixx='1' iyy='1' izz='1'/></inertial></link>";
     let joint = |k: usize| {
@@ -166,7 +166,7 @@ fn rows_of_joints_that_follow_with_an_offset_are_read_in_time() {
     let text = format!("<robot name='r'><link name='l0'/>{}</robot>", (1..=n).map(joint).collect::<String>());
     let loaded = read_model(&text, &ReadOptions::default()).expect("read");
     assert!(clock.elapsed() < Duration::from_secs(4), "{:?}", clock.elapsed());
-    // The sum of unit vectors, each turned by a thousandth more than the one before it.
+    // The sum of unit vectors, each rotated by a thousandth more than the previous one.
     let (mut x, mut y) = (1.0, 0.0);
     for k in 1..n {
         let angle = 0.001 * (k - 1) as f64;
@@ -235,7 +235,7 @@ fn words_of_the_file_changed_at_random_never_panic() {
     }
 }
 
-/// The code with which a file in a folder is refused, in time.
+/// The code with which a file in a folder is rejected, within the time limit.
 #[track_caller]
 fn refused_in(name: &str, files: &[(&str, &str)]) -> &'static str {
     let folder = Folder::new(name, files);
@@ -247,7 +247,7 @@ fn refused_in(name: &str, files: &[(&str, &str)]) -> &'static str {
 
 #[test]
 fn includes_cannot_make_a_file_deeper_or_larger_than_one_alone() {
-    // A hundred files, each nearly as deep as a file may be.
+    // A hundred files, each of nearly the permitted depth.
     let names: Vec<String> = (0..100).map(|k| format!("f{k}.xml")).collect();
     let texts: Vec<String> = (0..100)
         .map(|k| {
@@ -264,7 +264,7 @@ fn includes_cannot_make_a_file_deeper_or_larger_than_one_alone() {
     let mut files: Vec<(&str, &str)> = vec![("main.xml", main.as_str())];
     files.extend(names.iter().map(|n| (n.as_str(), large.as_str())));
     assert_eq!(refused_in("large_includes", &files), "M657");
-    // Ten files that each include all after them, ten times over.
+    // Ten files that each include all later ones ten times.
     let names: Vec<String> = (0..10).map(|k| format!("b{k}.xml")).collect();
     let texts: Vec<String> = (0..10)
         .map(|k| {

@@ -9,7 +9,7 @@ fn world(body: &str) -> Loaded {
 
 #[test]
 fn orientations_are_those_of_every_spelling() {
-    // A quarter turn about z, said in each way.
+    // A quarter turn about z, in each notation.
     let root = 0.5f64.sqrt();
     for (compiler, spelled) in [
         ("", format!("quat='{root} 0 0 {root}'")),
@@ -26,8 +26,8 @@ fn orientations_are_those_of_every_spelling() {
         near(A * Vector3::x(), [0.0, 1.0, 0.0]);
         near(A * Vector3::z(), [0.0, 0.0, 1.0]);
     }
-    // The order of Euler angles: moving axes with small letters, fixed ones with capitals. Moving: z takes y to -x, then y that to z.
-    // Fixed: y takes x to -z, which z leaves.
+    // The order of Euler angles: moving axes for small letters, fixed ones for capitals. Moving: z maps y to -x, then y maps it to z.
+    // Fixed: y maps x to -z, which z leaves unchanged.
     for (seq, axis, image) in [("xyz", Vector3::y(), [0.0, 0.0, 1.0]), ("XYZ", Vector3::x(), [0.0, 0.0, -1.0])] {
         let text = format!(
             "<mujoco><compiler eulerseq='{seq}'/><worldbody><body name='a' euler='0 90 90'><freejoint/><geom size='1'/></body></worldbody></mujoco>"
@@ -56,7 +56,7 @@ fn geoms_weigh_what_their_shapes_weigh() {
     assert!((mass - 500.0 * PI * 0.01 * 2.0).abs() < 1e-12);
     near(r, [1.0, 0.0, 0.0]);
     assert!((J[(0, 0)] - 0.5 * mass * 0.01).abs() < 1e-12 && (J[(1, 1)] - mass * (0.03 + 4.0) / 12.0).abs() < 1e-12);
-    // A bar between two ends is as wide as high, whatever its second size says.
+    // A box between two ends has equal width and height, whatever its second size.
     for size in ["0.1", "0.1 0.4"] {
         let (mass, r, J) = solid(&format!("<geom type='box' fromto='0 0 0 0 0 2' size='{size}'/>"));
         assert!((mass - 1000.0 * 0.2 * 0.2 * 2.0).abs() < 1e-12, "{mass}");
@@ -98,7 +98,7 @@ fn classes_of_defaults_are_inherited_and_overridden() {
 
 #[test]
 fn a_spring_on_a_slide_and_on_a_hinge_swings_with_its_frequency() {
-    // Without gravity x = x0 + (q0 - x0) cos(w t) with w^2 = k/m, from the reference of the joint on.
+    // Without gravity x = x0 + (q0 - x0) cos(w t) with w^2 = k/m, measured from the reference of the joint.
     let text = r#"<mujoco><option gravity="0 0 0"/><compiler angle="radian"/><worldbody>
       <body name="a"><joint name="s" type="slide" axis="0 0 1" ref="0.3" springref="0.1" stiffness="8"/><geom size="0.1" mass="2"/></body>
       <body name="b"><joint name="h" type="hinge" axis="0 0 1" ref="-0.2" springref="0.4" stiffness="5"/>
@@ -114,7 +114,7 @@ fn a_spring_on_a_slide_and_on_a_hinge_swings_with_its_frequency() {
 
 #[test]
 fn joints_of_one_body_act_one_after_the_other() {
-    // Two slides and a hinge: the body moves in the plane, and falls like any other.
+    // Two slides and a hinge: the body moves in the plane and falls freely.
     let text = r#"<mujoco><option gravity="0 -10 0"/><worldbody><body name="a">
       <joint name="x" type="slide" axis="1 0 0"/><joint name="y" type="slide" axis="0 1 0"/><joint name="turn" axis="0 0 1"/>
       <geom size="0.1" mass="1"/></body></worldbody></mujoco>"#;
@@ -149,14 +149,14 @@ fn equalities_close_loops_and_couple_joints() {
     };
     near(at(0), [2.0, 1.0, 0.0]);
     near(at(1), [2.0, 1.0, 0.0]);
-    // j1 turns, j4 follows with -3 and is 0.25 beyond its reference of 0.1; j5 is held at 0.4.
+    // j1 turns, j4 follows with the factor -3 and is 0.25 beyond its reference of 0.1; j5 is held at 0.4.
     near(body(&m, "wheel").A * Vector3::x(), [0.25f64.cos(), 0.25f64.sin(), 0.0]);
     near(body(&m, "still").A * Vector3::x(), [0.4f64.cos(), 0.4f64.sin(), 0.0]);
     assert_eq!(mobility(&m).0, 2);
     let mut moving = m.clone();
     moving.gravity = Vector3::new(1.0, -9.81, 0.0);
     let t = motion(&moving, 0.2);
-    // Its coordinate counts from there.
+    // Its coordinate is measured from there.
     assert!((last(&t, "j4.angle") + 3.0 * last(&t, "j1.angle")).abs() < 1e-8);
     let turned = 2.0 * last(&t, "wheel.p.3").atan2(last(&t, "wheel.p.0"));
     assert!((turned - (0.25 - 3.0 * last(&t, "j1.angle"))).sin().abs() < 1e-8, "{turned}");
@@ -194,7 +194,7 @@ fn actuators_are_inputs_with_their_laws() {
     // 3 * 0.5 N on 2 kg; a force of 10 N along the z axis of the site, which is the world's x, on 4 kg.
     assert!((last(&t, "ja.distance") - 0.5 * 0.75 * 0.36).abs() < 1e-9);
     assert!((last(&t, "d.r.x") - 0.5 * 2.5 * 0.36).abs() < 1e-9);
-    // 0.5 q'' + 3 q' + 20 q = 8: damped swing about 0.4.
+    // 0.5 q'' + 3 q' + 20 q = 8: damped oscillation about 0.4.
     let (w, d) = (40.0f64.sqrt(), 3.0f64);
     let wd = (w * w - d * d).sqrt();
     let q = 0.4 * (1.0 - (-d * 0.6f64).exp() * ((wd * 0.6).cos() + d / wd * (wd * 0.6).sin()));
@@ -241,7 +241,7 @@ fn files_are_included_from_the_folder_and_below_only() {
         let d = refused(&format!("escape{k}"), &[("main.xml", &text)]);
         assert_eq!(d.code.0, "M657", "{}", d.message);
     }
-    // A problem inside an included file is placed there.
+    // A problem inside an included file is located in that file.
     let d = refused(
         "inside",
         &[
@@ -282,7 +282,7 @@ fn a_mesh_weighs_what_it_encloses_and_a_missing_one_is_named() {
     let loaded = read(main);
     let missing: Vec<&str> = loaded.warnings.iter().filter(|w| w.code.0 == "W456").flat_map(|w| &w.names).map(String::as_str).collect();
     assert!(missing.contains(&"block.stl"), "{missing:?}");
-    // Elsewhere, where the command line says.
+    // In another folder given by the option.
     let elsewhere = Folder::new("elsewhere", &[("block.stl", &stl())]);
     let alone = Folder::new("alone", &[("main.xml", main)]);
     let path = alone.0.join("main.xml");
@@ -312,7 +312,7 @@ fn rotors_limits_and_what_changes_the_mechanism_are_never_silent() {
 
 #[test]
 fn rotors_resist_their_own_joints_alone() {
-    // A slide that is upright falls with m g/(m + a): the rotor has no weight. A hinge and a slide with springs swing with their sums.
+    // A vertical slide falls with m g/(m + a): the rotor has no weight. A hinge and a slide with springs oscillate with the summed inertia.
     let (m, a, k) = (2.0f64, 3.0, 8.0);
     let text = format!(
         r#"<mujoco><option gravity="0 0 -10"/><compiler angle="radian"/><worldbody>
@@ -333,7 +333,7 @@ fn rotors_resist_their_own_joints_alone() {
     assert!((last(&t, "h.angle") - h).abs() < 1e-8, "{} {h}", last(&t, "h.angle"));
 }
 
-/// Rates of a double pendulum of rods with rotors: angles `q`, the second against the first, the first from the horizontal downwards.
+/// Rates of a double pendulum of rods with rotors: angles `q`, the second relative to the first, the first downwards from the horizontal.
 fn rods(x: [f64; 4], l: [f64; 2], rotor: [f64; 2], g: f64) -> [f64; 4] {
     let [q1, q2, v1, v2] = x;
     let ([l1, l2], (s2, c2)) = (l, q2.sin_cos());
@@ -395,7 +395,7 @@ fn rotors_of_balls_and_free_bodies_are_listed() {
 
 #[test]
 fn a_pendulum_stops_at_its_limit() {
-    // It falls from the horizontal by 30 degrees and stays there: the limit takes all speed.
+    // It falls from the horizontal by 30 degrees and stays there: the limit absorbs the whole velocity.
     let text = "<mujoco><worldbody><body><joint name='j' axis='0 1 0' range='-10 30'/><inertial pos='1 0 0' mass='2' diaginertia='1 1 1'/>\
         </body></worldbody></mujoco>";
     let loaded = read(text);
@@ -442,7 +442,7 @@ fn sites_that_are_apart_by_the_digits_of_the_file_are_one_point() {
     assert!((gap(&far) - 1e-3).abs() < 1e-12);
 }
 
-/// Coefficients beyond the first make springs and dampers nonlinear, a tendon with two lengths is slack between them: this is reported.
+/// Coefficients beyond the first, which make springs and dampers nonlinear, and tendons that are slack between two lengths are reported.
 #[test]
 fn nonlinear_coefficients_are_listed() {
     let text = |joint: &str, tendon: &str| {
@@ -486,7 +486,7 @@ fn sizes_and_masses_of_geoms_are_positive() {
 
 #[test]
 fn a_tendon_rests_where_the_springs_of_its_joints_do_and_may_be_slack() {
-    // A mass of 1 kg on a slide without gravity: where a weak damper lets it come to rest is where the tendon pulls no more.
+    // A mass of 1 kg on a slide without gravity: with weak damping it comes to rest where the tendon exerts no force.
     let rest = |joint: &str, tendon: &str| {
         let text = format!(
             "<mujoco><option gravity='0 0 0'/><worldbody><body name='a'><joint name='j' type='slide' damping='80' {joint}/><geom size='0.1' mass='1'/></body></worldbody>\
@@ -532,7 +532,7 @@ fn bounds_of_mass_and_inertia_are_for_bodies_of_the_file() {
 
 #[test]
 fn frames_hold_joints_and_inertias_too() {
-    // The same pendulum with a hinge and a slide, said with frames and without.
+    // The same pendulum with a hinge and a slide, with frames and without.
     let plain = "<body name='a' pos='1 0 0'><joint name='j' pos='0 1 1' axis='0 -1 0'/><joint name='k' type='slide' axis='1 0 0' pos='1 1 0'/>\
         <inertial mass='2' pos='0.3 1 0.5' diaginertia='0.1 0.2 0.25'/></body>";
     let framed = "<body name='a' pos='1 0 0'><frame pos='0 1 0'><frame axisangle='1 0 0 90'><joint name='j' pos='0 1 0' axis='0 0 1'/></frame>\

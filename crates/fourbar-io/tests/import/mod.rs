@@ -18,7 +18,7 @@ use fourbar_io::{Loaded, ReadOptions, read_model, read_model_file, write_model};
 use nalgebra::{Matrix3, Vector3};
 use std::path::PathBuf;
 
-/// Reads a text; every note has a place, and the converted file reads as the same mechanism.
+/// Reads a text; every note must have a location, and the converted file must give the same mechanism.
 pub fn read(text: &str) -> Loaded {
     let loaded = read_model(text, &ReadOptions::default()).unwrap_or_else(|e| panic!("{e}"));
     checked(loaded)
@@ -50,14 +50,14 @@ pub fn codes(loaded: &Loaded) -> Vec<&'static str> {
     loaded.warnings.iter().map(|w| w.code.0).collect()
 }
 
-/// Freedoms and redundant rows after assembly.
+/// Degrees of freedom and redundant rows after assembly.
 pub fn mobility(model: &Model) -> (usize, usize) {
     let start = assembly::assemble(model).unwrap_or_else(|e| panic!("{e}")).configuration;
     let m = rank::mobility(model, &start, false);
     (m.start.mobility(), m.start.redundant())
 }
 
-/// A run with tight tolerance.
+/// A run with a tight tolerance.
 pub fn motion(model: &Model, t_end: f64) -> Trajectory {
     let mut study = Study::of(model);
     study.t_end = t_end;

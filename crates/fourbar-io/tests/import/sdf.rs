@@ -21,7 +21,7 @@ fn frames_joints_and_loops_are_where_the_file_puts_them() {
     let loaded = read(RING);
     let m = model(&loaded);
     assert_eq!(m.gravity.z, -9.0);
-    // The model is one metre above the origin; the first link points along y, the others follow it.
+    // The model is one metre above the origin; the first link is along y, the others follow it.
     near(body(&m, "a").r, [1.0, 0.5, 1.0]);
     near(body(&m, "b").r, [1.0, 1.0, 1.0]);
     near(body(&m, "c").r, [2.0, 1.0, 1.0]);
@@ -32,7 +32,7 @@ fn frames_joints_and_loops_are_where_the_file_puts_them() {
     };
     near(at("jc"), [2.0, 1.0, 1.0]);
     near(at("jd"), [2.0, 0.0, 1.0]);
-    // A parallelogram of four hinges in the plane: one freedom, three rows too many.
+    // A parallelogram of four hinges in the plane: one degree of freedom, three redundant rows.
     assert_eq!(mobility(&m), (1, 3));
     let tip = loaded.spec.points.iter().find(|(n, _)| n == "tip").expect("a frame is a point");
     assert_eq!(tip.1.body, "b");
@@ -58,8 +58,8 @@ fn mistakes_are_named_with_their_place() {
 
 #[test]
 fn frames_without_a_link_of_their_own_move_with_the_model() {
-    // A frame that is attached to nothing belongs to the first link, or to the one that the model names; what its pose is relative to does
-    // not matter for that.
+    // A frame without attachment belongs to the first link, or to the canonical link of the model; the reference frame of its pose does not
+    // affect this.
     let text = |model: &str, joint: &str| {
         format!(
             "<sdf version='1.9'><world name='w'><model name='m' {model}><frame name='f'><pose>1 2 3 0 0 1.5707963267948966</pose></frame>\
@@ -71,7 +71,7 @@ fn frames_without_a_link_of_their_own_move_with_the_model() {
     for (attributes, base) in [("", "a"), ("canonical_link='a'", "a")] {
         for joint in ["f", "g", "a", "__model__"] {
             let loaded = read(&text(attributes, joint));
-            // A frame that is drawn on one link and moves with another may be meant otherwise.
+            // A frame drawn on one link but attached to another may be a mistake, which is reported.
             let told: Vec<_> =
                 loaded.warnings.iter().map(|w| (w.code.0, w.message.contains("`g`") && w.help.contains("attached_to"))).collect();
             assert_eq!(told, [("W451", true)], "{:?}", loaded.warnings);

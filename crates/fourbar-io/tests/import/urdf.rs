@@ -39,15 +39,15 @@ fn links_joints_and_welds_are_where_the_file_puts_them() {
     let m = model(&loaded);
     assert_eq!(m.bodies.iter().map(|b| b.name.as_str()).collect::<Vec<_>>(), ["ground", "upper", "lower"]);
     let upper = body(&m, "upper");
-    // Two of three kilograms at half the length, one at its end; the arm points along the world's y.
+    // 2 kg at half the length and 1 kg at the end; the arm is along the world's y.
     assert_eq!(upper.mass, 3.0);
     near(upper.r, [0.0, 2.0 / 3.0, 1.0]);
-    // About the centre: 2 kg at 1/6 m and 1 kg at 1/3 m from it; the tool turned by a quarter has x and y exchanged.
+    // About the centre: 2 kg at 1/6 m and 1 kg at 1/3 m from it; the tool is rotated by a quarter turn, so x and y are exchanged.
     let far = 2.0 / 36.0 + 1.0 / 9.0;
     let local = Matrix3::from_diagonal(&Vector3::new(0.01 + 0.1, 0.2 + 0.3 + far, 0.2 + 0.2 + far));
     let turn = Matrix3::new(0.0, -1.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0);
     assert!((inertia(upper) - turn * local * turn.transpose()).amax() < 1e-15);
-    // The mimic joint is drawn where it follows: 0.5 rad about the world's z, and its centre stays below the elbow.
+    // The mimic joint is drawn at its coupled position: 0.5 rad about the world's z, with its centre below the elbow.
     near(body(&m, "lower").r, [0.0, 1.0, 0.75]);
     let x = body(&m, "lower").A * Vector3::x();
     near(x, [-(0.5f64.sin()), 0.5f64.cos(), 0.0]);
@@ -87,7 +87,7 @@ fn a_mimic_joint_moves_as_its_multiplier_says() {
     let t = motion(&m, 0.2);
     let (shoulder, elbow) = (last(&t, "shoulder.angle"), last(&t, "elbow.angle"));
     assert!(shoulder > 0.01, "{shoulder}");
-    // The coordinate counts from the offset of 0.5 rad, which the bodies have between them.
+    // The coordinate is measured from the offset of 0.5 rad between the bodies.
     assert!((elbow + 2.0 * shoulder).abs() < 1e-8, "{elbow} {shoulder}");
     let between: f64 = (0..4).map(|k| last(&t, &format!("upper.p.{k}")) * last(&t, &format!("lower.p.{k}"))).sum();
     assert!((between.abs() - (0.25 - shoulder).cos()).abs() < 1e-8, "{between}");
@@ -113,14 +113,14 @@ fn a_side_file_closes_loops_and_names_motors() {
     let folder = Folder::new("side", &[("ring.urdf", RING), ("ring.yaml", side)]);
     let loaded = read_file(&folder.0.join("ring.urdf"));
     let m = model(&loaded);
-    // A ball closes the plane loop: one freedom, and two rows too few for a full hinge.
+    // A ball closes the plane loop: one degree of freedom, and two rows fewer than with a hinge.
     assert_eq!(mobility(&m), (1, 1));
     let start = assembly::assemble(&m).expect("closes").configuration;
     let at = |k: usize, x: f64| start.q[k].r + start.q[k].A * (Vector3::new(x, 0.0, 0.0) - m.bodies[k].com);
     let find = |n: &str| m.bodies.iter().position(|b| b.name == n).expect("there");
     assert!((at(find("coupler"), 2.0) - at(find("rocker"), 2.0)).norm() < 1e-9);
     assert_eq!(loaded.spec.inputs[0].0, "j1_effort");
-    // What is kept of it needs no side file.
+    // The stored text needs no side file.
     let kept = read_model(loaded.places.source(), &ReadOptions::default()).expect("good");
     assert_eq!((kept.spec, kept.hash), (loaded.spec.clone(), loaded.hash.clone()));
     let wrong = Folder::new("wrong", &[("ring.urdf", RING), ("ring.yaml", "closed_loop: [[end_a, nowhere]]\n")]);
@@ -215,7 +215,7 @@ fn a_motor_on_a_joint_that_is_not_there_is_listed_and_messages_have_one_order() 
     assert!(said[0].contains("`joint_0`, `joint_1`, `joint_2`") && said.iter().all(|s| *s == said[0]), "{}", said[0]);
 }
 
-/// A largest effort without a motor, and missing bounds, are reported.
+/// A largest effort without a motor and missing bounds are reported.
 #[test]
 fn limits_that_bound_nothing_are_told() {
     let text = |limit: &str, more: &str| {

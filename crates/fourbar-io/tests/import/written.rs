@@ -1,10 +1,10 @@
-//! Mechanisms written as MJCF and URDF and read again: they move alike.
+//! Mechanisms written as MJCF and URDF and read again have the same motion.
 
 use super::*;
 use fourbar::spec::*;
 use fourbar_io::{write_mjcf, write_urdf};
 
-/// A tree with every joint that the formats know, away from zero, and a gear.
+/// A tree with every joint of the formats, away from zero, and a gear.
 fn tree(loops: bool) -> ModelSpec {
     let body = |at: [f64; 3], q: [f64; 4]| BodySpec {
         mass: 1.5,
@@ -29,7 +29,7 @@ fn tree(loops: bool) -> ModelSpec {
         ],
         joints: vec![
             ("ja".into(), pair(PairKind::Revolute, "ground", "a", [0.5, 0.0, 0.0], [0.0, 1.0, 0.3])),
-            // In reverse: the base is the child of the moving body.
+            // Reversed: the base is the child of the moving body.
             ("jb".into(), pair(PairKind::Revolute, "b", "a", [1.5, 0.2, 0.0], [1.0, 0.1, 0.3])),
             ("jc".into(), pair(PairKind::Prismatic, "b", "c", [2.0, 1.0, 0.0], [0.0, 1.0, 1.0])),
             ("jd".into(), pair(PairKind::Revolute, "ground", "d", [0.0, -1.0, 0.0], [1.0, 0.0, 0.0])),
@@ -98,7 +98,7 @@ fn limits_are_written_and_read_again() {
             }
         }
     }
-    // What the formats have no words for is listed.
+    // Properties that the formats cannot express are listed.
     spec.limits[0].1.restitution = Some(0.5);
     spec.limits[1].1.speed_max = Some(3.0);
     let m = spec.build().expect("good");
@@ -108,7 +108,7 @@ fn limits_are_written_and_read_again() {
     }
 }
 
-/// What is written of inputs, actuators, points and loops reads again; what is lost is listed.
+/// Inputs, actuators, points and loops are read again as written; lost properties are listed.
 #[test]
 fn inputs_points_and_loops_are_written_or_listed() {
     let text = "fourbar: 1

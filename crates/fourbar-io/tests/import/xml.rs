@@ -1,4 +1,4 @@
-//! The XML of the importers: meaning of values, and locations of errors.
+//! The XML parser of the importers: values and locations of errors.
 
 use super::*;
 use fourbar::Diagnostic;
@@ -18,7 +18,7 @@ fn refused(text: &str) -> Diagnostic {
 
 #[test]
 fn what_is_not_well_formed_is_named_with_its_place() {
-    // What follows the fifth line, and what is said about which column of it.
+    // The text after the fifth line, the column of its error and the message.
     for (more, column, words) in [
         ("<x", 1, "a tag is not closed"),
         ("<x>", 4, "found `</robot>` where `</x>` is expected"),
@@ -86,7 +86,7 @@ fn prefixes_need_no_declaration() {
     let alone = vec!["`drake_thing` is not converted".to_string()];
     assert_eq!(with("", "drake:thing"), alone);
     assert_eq!(with("xmlns:drake='http://drake.mit.edu' xmlns='http://ros.org'", "drake:thing"), alone);
-    // Attributes of a declared prefix have their own names.
+    // Attributes with a declared prefix are named without it.
     assert!(with("", "gazebo")[0].contains("`drake_colour`, `plain` of `gazebo`"), "{:?}", with("", "gazebo"));
     assert!(with("xmlns:drake='d'", "gazebo")[0].contains("`colour`, `plain` of `gazebo`"), "{:?}", with("xmlns:drake='d'", "gazebo"));
 }

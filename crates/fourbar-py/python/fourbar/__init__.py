@@ -10,17 +10,17 @@ Read a mechanism, run it, look at it:
 >>> print(model.check().headline)
 It has 1 degree of freedom, and `motor` drives it. 3 constraint rows are redundant; the motion is not affected.
 
-The entrances are
+The main entry points are
 
 - `load`, `loads`, `examples` and `Mechanism` for mechanisms (`Model`),
-- `Model.run`, `Model.kinematics` for a `Result`; `Model.simulation` for a `Simulation` moved step by step, with inputs set in between,
+- `Model.run`, `Model.kinematics` for a `Result`; `Model.simulation` for a `Simulation` advanced step by step, with inputs set in between,
 - `Model.assemble` and `Simulation.state` for a `State`: accelerations, mass matrix, Jacobian, reactions, energy,
 - `Model.check`, `Model.verify`, `Model.equilibrium`, `Model.modes`, `Model.linearize`, `Model.inverse`, `Model.sensitivities` for
-  questions of designers, `report` for the sizes of motors and bearings,
+  design questions, `report` for the sizes of motors and bearings,
 - `Model.sweep`, `Model.tolerance`, `Model.optimize` for many cases, here or by any executor, and `synthesize` for linkages from tasks.
 
-Numbers are in SI units and radians. What goes wrong is a `FourbarError` with a code (`explain`), the place in the file and a cure; what is worth
-knowing is a `FourbarWarning`. Calls that take long release the interpreter's lock, so that threads run at once, and end with Ctrl-C. Models,
+Numbers are in SI units and radians. Errors are a `FourbarError` with a code (`explain`), the place in the file and a help text; warnings
+are a `FourbarWarning`. Lengthy calls release the interpreter's lock, so that threads run concurrently, and end with Ctrl-C. Models,
 results, states and simulations can be pickled, so that process pools work.
 """
 
@@ -36,7 +36,7 @@ from ._result import Result
 from ._studies import Inverse, Linkage, Optimum, Report, Sensitivities, Study, Tolerance, report, synthesize
 from ._sweep import Sweep
 
-# Code that asks whether something is a mapping takes inputs of a simulation for one.
+# Code that tests for a mapping accepts the inputs of a simulation.
 _Mapping.register(_fourbar.Inputs)
 
 __version__ = _fourbar.version()

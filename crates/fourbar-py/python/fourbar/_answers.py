@@ -1,4 +1,4 @@
-"""What the analyses answer."""
+"""Results of the analyses."""
 
 from __future__ import annotations
 
@@ -46,22 +46,22 @@ class Check:
 
     @property
     def mobility(self) -> int:
-        """Free motions without the drives, at a pose without accidents."""
+        """Degrees of freedom without the drives, at a generic pose."""
         return int(self.fields["mobility"]["generic"])
 
     @property
     def redundant(self) -> int:
-        """Rows of constraints that are redundant."""
+        """Number of redundant constraint rows."""
         return int(self.fields["redundancy"]["total"])
 
     @property
     def assembles(self) -> bool:
-        """Whether the mechanism can be closed."""
+        """Whether the mechanism can be assembled."""
         return bool(self.fields["start"]["assembles"])
 
     @property
     def not_unique(self) -> dict[str, list[str]]:
-        """Reaction components that redundancy leaves open, by joint."""
+        """Reaction components that are not unique due to redundancy, by joint."""
         return dict(self.fields["reactions_not_unique"])
 
     def __str__(self) -> str:
@@ -74,7 +74,7 @@ class Check:
 
 @dataclass(frozen=True)
 class Verification:
-    """Whether all formulations give the same motion. It is true where they agree over the whole time.
+    """Comparison of the motions of all formulations, true if they agree over the whole time.
 
     ``word`` is the verdict, ``words`` its reasons, ``table`` the comparison as text and ``rows`` the same as dictionaries.
     """
@@ -90,7 +90,7 @@ class Verification:
 
     @property
     def rows(self) -> list[dict[str, Any]]:
-        """One dictionary a formulation."""
+        """One dictionary per formulation."""
         return list(self.fields["rows"])
 
     def __str__(self) -> str:
@@ -102,10 +102,10 @@ class Verification:
 
 @dataclass(frozen=True)
 class Equilibrium:
-    """Where a mechanism rests.
+    """An equilibrium of a mechanism.
 
     ``stability`` is ``stable``, ``unstable``, ``neutral`` or ``held``; ``omega2`` are the squares of its circular frequencies, (rad/s)^2,
-    lowest first; ``softest`` is the softest motion in words; ``state.reactions()`` gives what it carries.
+    lowest first; ``softest`` describes the softest motion; ``state.reactions()`` gives the joint reactions.
     """
 
     state: State
@@ -122,17 +122,17 @@ class Equilibrium:
 
     @property
     def stable(self) -> bool:
-        """Whether it stays near."""
+        """Whether the equilibrium is stable."""
         return self.stability == "stable"
 
     @property
     def frequencies(self) -> Array:
-        """Frequencies about it, Hz; zero where a motion is not driven back."""
+        """Frequencies about the equilibrium, Hz; zero for motions without a restoring force."""
         return np.sqrt(np.clip(self.omega2, 0.0, None)) / (2 * np.pi)
 
 
 class Equilibria(Sequence[Equilibrium]):
-    """The equilibria that a search found, stable ones first. `complete` is true if none can be missing in this assembly mode."""
+    """The equilibria found by a search, stable ones first. `complete` is true if none can be missing in this assembly mode."""
 
     def __init__(self, found: list[Equilibrium], starts: int, hits: int, complete: bool):
         self._list = found
@@ -151,10 +151,10 @@ class Equilibria(Sequence[Equilibrium]):
 
 @dataclass(frozen=True)
 class Mode:
-    """A vibration, or a motion that grows or fades without one.
+    """A vibration, or a motion that grows or decays without oscillation.
 
-    ``eigenvalue`` in 1/s, of a pair the one with positive imaginary part; ``frequency`` in Hz; ``motion`` (bodies, 6) are complex increments
-    of the poses: linear in world axes, turns in body axes.
+    ``eigenvalue`` in 1/s, for a pair the one with positive imaginary part; ``frequency`` in Hz; ``motion`` (bodies, 6) are complex
+    increments of the poses: linear in world axes, rotations in body axes.
     """
 
     eigenvalue: complex
@@ -189,12 +189,12 @@ class Modes(Sequence[Mode]):
 
     @property
     def eigenvalues(self) -> NDArray[np.complex128]:
-        """One of each pair, 1/s."""
+        """One eigenvalue of each pair, 1/s."""
         return np.array([m.eigenvalue for m in self._list], dtype=complex)
 
     @property
     def frequencies(self) -> Array:
-        """Hz; zero where nothing vibrates."""
+        """Frequencies, Hz; zero for non-oscillating modes."""
         return np.array([m.frequency for m in self._list])
 
     @property
@@ -203,7 +203,7 @@ class Modes(Sequence[Mode]):
         return np.array([m.damping for m in self._list])
 
     def to_pandas(self) -> pandas.DataFrame:
-        """A DataFrame with one row a mode."""
+        """A DataFrame with one row per mode."""
         import pandas as pd
 
         names = ["eigenvalue", "frequency", "damping", "omega", "words"]

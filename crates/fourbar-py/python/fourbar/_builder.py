@@ -1,4 +1,4 @@
-"""Mechanisms written in Python, section by section as in a file."""
+"""Mechanisms built in Python, section by section as in a file."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Limits = Mapping[str, Any]
 
 
 def on(body: str, at: Vector = (0, 0, 0)) -> dict[str, Any]:
-    """A place on a body, in the body's own frame."""
+    """A place on a body, in the body frame."""
     return {"body": body, "at": at}
 
 
@@ -32,7 +32,7 @@ def drawn(body: str, at: Vector) -> dict[str, Any]:
 
 
 def side(body: str | Sequence[str], **shape: Any) -> dict[str, Any]:
-    """A body's side of a contact, in its own frame.
+    """One side of a contact on a body, in the body frame.
 
     Its shape is a ball (`at`, `radius`), a rim (`at`, `axis`, `radius`), `corners`, a `box`, a convex `polygon` or a `curve`;
     ``inside=True`` makes a ball or box hollow. Several bodies have the same shape: ``"ball*"``, or a list of names.
@@ -50,11 +50,11 @@ def plane(body: str = GROUND, *, at: Vector = (0, 0, 0), normal: Vector = (0, 0,
 
 
 def _plain(value: Any, path: str) -> Any:
-    """A value as a file holds it."""
+    """A value in the form stored in files."""
     if isinstance(value, (str, bool)) or value is None:
         return value
     if callable(getattr(value, "tolist", None)):
-        # Arrays and numbers of numpy.
+        # Numpy arrays and numbers.
         value = value.tolist()
     if isinstance(value, (int, float)):
         if isinstance(value, float) and not math.isfinite(value):
@@ -70,9 +70,9 @@ def _plain(value: Any, path: str) -> Any:
 class Mechanism:
     """A mechanism under construction.
 
-    An element is added by the method that is called as its type in mechanism files, with the keys that it has there; every method returns the
-    mechanism, so that calls can be chained. Numbers are SI and radians; expressions are texts, and know parameters, ``t``, and in forces
-    coordinates such as ``O.angle``. What is wrong is said all at once by `build`.
+    Elements are added by methods named like the types in mechanism files, with the same keys; every method returns the mechanism, so that
+    calls can be chained. Numbers are SI and radians; expressions are texts that may use parameters, ``t``, and in forces coordinates such
+    as ``O.angle``. `build` reports all errors together.
 
     >>> import fourbar
     >>> model = (
@@ -117,7 +117,7 @@ class Mechanism:
         return self
 
     def parameter(self, name: str, value: Number) -> Mechanism:
-        """A number that expressions know by name, and that `Model.replace` changes."""
+        """A named number for use in expressions, which `Model.replace` can change."""
         self._file.setdefault("parameters", {})[name] = _plain(value, f"parameters.{name}")
         return self
 
@@ -137,15 +137,15 @@ class Mechanism:
         return self._add("tables", name, {"points": points, **keys})
 
     def input(self, name: str, *, unit: str | None = None, default: Number | None = None, range: Vector | None = None) -> Mechanism:
-        """A number that is set from outside between steps."""
+        """A number that is set externally between steps."""
         return self._add("inputs", name, {"unit": unit, "default": default, "range": range})
 
     def own_state(self, name: str, rate: Number, *, start: Number | None = None, unit: str | None = None) -> Mechanism:
-        """A number that is integrated with the motion."""
+        """A state variable that is integrated with the motion."""
         return self._add("states", name, {"rate": rate, "start": start, "unit": unit})
 
     def output(self, name: str, value: Number, *, unit: str | None = None) -> Mechanism:
-        """A result column of one's own."""
+        """A user-defined result column."""
         return self._add("outputs", name, {"value": value, "unit": unit})
 
     def point(self, name: str, place: Place) -> Mechanism:
@@ -153,7 +153,7 @@ class Mechanism:
         return self._add("points", name, dict(place) if isinstance(place, Mapping) else {"at": place})
 
     def curve(self, name: str, points: Any, *, closed: bool | None = None, plane: str | None = None) -> Mechanism:
-        """A planar curve, which `point_on_curve` names."""
+        """A planar curve, for use in `point_on_curve`."""
         return self._add("curves", name, {"points": points, "closed": closed, "plane": plane})
 
     def hold(self, *names: str) -> Mechanism:
@@ -172,12 +172,12 @@ class Mechanism:
         return self
 
     def plot(self, *columns: str) -> Mechanism:
-        """A plot that pages show first: columns over time."""
+        """One of the first plots of pages: columns over time."""
         self._file.setdefault("view", {}).setdefault("plots", []).append(list(columns))
         return self
 
     def plot_over(self, y: str, x: str) -> Mechanism:
-        """A plot that pages show first: one column over another."""
+        """One of the first plots of pages: one column over another."""
         self._file.setdefault("view", {}).setdefault("plots", []).append({"x": x, "y": y})
         return self
 
@@ -192,7 +192,7 @@ class Mechanism:
         return self
 
     def study(self, **keys: Any) -> Mechanism:
-        """What a run computes: ``analysis``, ``t_end``, ``output_step``, ``formulation``, ``integrator``, ``step``, ``tol``, ``options``."""
+        """Settings of a run: ``analysis``, ``t_end``, ``output_step``, ``formulation``, ``integrator``, ``step``, ``tol``, ``options``."""
         self._file.setdefault("study", {}).update({k: _plain(v, f"study.{k}") for k, v in keys.items() if v is not None})
         return self
 
@@ -212,8 +212,8 @@ class Mechanism:
     ) -> Mechanism:
         """A rigid body: `mass` and `inertia` (three or six numbers about the centre of mass, in body axes), or a `solid`.
 
-        at: origin of the body frame in the world. orientation: of the body frame, such as ``{"axis": [0, 0, 1], "angle": 0.5}``. com: centre of
-        mass in the body frame. velocity, omega: at the start, in the world. shape: what to draw.
+        at: origin of the body frame in the world. orientation: of the body frame, such as ``{"axis": [0, 0, 1], "angle": 0.5}``. com:
+        centre of mass in the body frame. velocity, omega: at the start, in the world. shape: shapes to draw.
         """
         keys = {
             "mass": mass, "inertia": inertia, "solid": solid, "at": at, "orientation": orientation, "com": com, "velocity": velocity,
@@ -224,7 +224,7 @@ class Mechanism:
     # Joints.
 
     def joint(self, name: str, type: str, **keys: Any) -> Mechanism:
-        """A joint of any type with the keys it has in files; ``from_`` is written for ``from``."""
+        """A joint of any type with the keys of files; ``from`` is written ``from_``."""
         return self._add("joints", name, {"type": type, **keys})
 
     def _pair(self, name: str, type: str, base: str, moving: str, **keys: Any) -> Mechanism:
@@ -239,7 +239,7 @@ class Mechanism:
     def prismatic(
         self, name: str, base: str, moving: str, *, at: Any = None, axis: Any = None, frames: Any = None, limits: Limits | None = None
     ) -> Mechanism:
-        """A slide that does not turn."""
+        """A slide without rotation."""
         return self._pair(name, "prismatic", base, moving, at=at, axis=axis, frames=frames, limits=limits)
 
     def cylindrical(
@@ -260,7 +260,7 @@ class Mechanism:
         frames: Any = None,
         limits: Limits | None = None,
     ) -> Mechanism:
-        """Slides along its axis by `lead` metres a turn."""
+        """Slides along its axis by `lead` metres per turn."""
         return self._pair(name, "screw", base, moving, lead=lead, at=at, axis=axis, frames=frames, limits=limits)
 
     def planar(
@@ -310,17 +310,17 @@ class Mechanism:
         return self._pair(name, "angle", base, moving, axes=axes, angle=angle)
 
     def gear(self, name: str, first: str, second: str, ratio: Number, *, carrier: str | None = None) -> Mechanism:
-        """Ties the coordinates of two joints: that of the second is `ratio` times that of the first."""
+        """Couples the coordinates of two joints: that of the second is `ratio` times that of the first."""
         return self.joint(name, "gear", joints=[first, second], ratio=ratio, carrier=carrier)
 
     def belt(
         self, name: str, first: str, second: str, radii: Vector, *, crossed: bool | None = None, carrier: str | None = None
     ) -> Mechanism:
-        """Ties the angles of two wheels by a belt or a chain over their `radii`; a `crossed` one turns them in opposite directions."""
+        """Couples the angles of two wheels by a belt or a chain over their `radii`; a `crossed` one turns them in opposite directions."""
         return self.joint(name, "belt", joints=[first, second], radii=radii, crossed=crossed, carrier=carrier)
 
     def rack(self, name: str, revolute: str, prismatic: str, radius: Number) -> Mechanism:
-        """Ties a turn to a slide by a pitch radius."""
+        """Couples a rotation and a slide by a pitch radius."""
         return self.joint(name, "rack", joints=[revolute, prismatic], radius=radius)
 
     def limits(
@@ -338,10 +338,10 @@ class Mechanism:
         exponent: Number | None = None,
         speed: Number | None = None,
     ) -> Mechanism:
-        """Bounds that a joint, added before, may touch but not pass; they can also be given to the joint as a dictionary ``limits``.
+        """Bounds that a joint, added before, may reach but not exceed; they can also be given to the joint as a dictionary ``limits``.
 
         They are rigid, or with a `stiffness` springs beyond the bounds. ``speed_min=0`` makes a one-way joint. of: ``"angle"`` or
-        ``"distance"`` where the joint has both.
+        ``"distance"`` if the joint has both.
 
         >>> import fourbar
         >>> model = (
@@ -371,7 +371,7 @@ class Mechanism:
     # Constraints.
 
     def constraint(self, name: str, type: str, **keys: Any) -> Mechanism:
-        """A bare constraint or rolling element of any type with the keys it has in files; ``from_`` is written for ``from``."""
+        """A bare constraint or rolling element of any type with the keys of files; ``from`` is written ``from_``."""
         return self._add("constraints", name, {"type": type, **keys})
 
     def dp1(
@@ -393,7 +393,7 @@ class Mechanism:
         return self.constraint(name, "cd", axis=axis, from_=from_, to=to, value=value)
 
     def knife_edge(self, name: str, on: Place, across: Any) -> Mechanism:
-        """A point that does not move across a direction of its body."""
+        """A point that does not move in a given direction of its body."""
         return self.constraint(name, "knife-edge", on=on, across=across)
 
     def rolling_sphere(self, name: str, on: Place, radius: Number, *, at: Any = None, normal: Any = None) -> Mechanism:
@@ -405,7 +405,7 @@ class Mechanism:
         return self.constraint(name, "rolling-disk", on=on, axis=axis, radius=radius, at=at, normal=normal)
 
     def wheel(self, name: str, on: Place, axis: Any, radius: Number, *, at: Any = None, normal: Any = None) -> Mechanism:
-        """A wheel that rolls ahead and does not slip aside."""
+        """A wheel that rolls without slipping."""
         return self.constraint(name, "wheel", on=on, axis=axis, radius=radius, at=at, normal=normal)
 
     # Drives and forces.
@@ -426,7 +426,7 @@ class Mechanism:
         )
 
     def force_element(self, name: str, type: str, **keys: Any) -> Mechanism:
-        """A force element of any type with the keys it has in files."""
+        """A force element of any type with the keys of files."""
         return self._add("forces", name, {"type": type, **keys})
 
     def spring(
@@ -441,7 +441,7 @@ class Mechanism:
         mass: Number | None = None,
         tension: Number | None = None,
     ) -> Mechanism:
-        """Spring and damper along the line of two places, or a `tension` as an expression of ``length`` and ``rate``."""
+        """Spring and damper along the line between two places, or a `tension` as an expression of ``length`` and ``rate``."""
         return self.force_element(
             name, "spring", between=[from_, to], stiffness=stiffness, length=length, damping=damping, mass=mass, tension=tension
         )
@@ -457,7 +457,7 @@ class Mechanism:
         damping: Number | None = None,
         via: Sequence[Place] | None = None,
     ) -> Mechanism:
-        """A rope: it pulls where it is longer than its length, and never pushes. via: small pulleys or eyes that it runs over, in order."""
+        """A rope: it pulls if longer than its length, and never pushes. via: small pulleys or eyes that it passes over, in order."""
         return self.force_element(name, "rope", between=[from_, to], via=via, length=length, stiffness=stiffness, damping=damping)
 
     def torsion(
@@ -470,11 +470,11 @@ class Mechanism:
         damping: Number | None = None,
         torque: Number | None = None,
     ) -> Mechanism:
-        """Spring and damper on a joint's angle, or the resisting `torque` as an expression of ``angle`` and ``rate``."""
+        """Spring and damper for the angle of a joint, or the resisting `torque` as an expression of ``angle`` and ``rate``."""
         return self.force_element(name, "torsion", joint=joint, stiffness=stiffness, angle=angle, damping=damping, torque=torque)
 
     def force(self, name: str, on: Place, components: Vector, *, frame: str | None = None) -> Mechanism:
-        """A force at a place, N; ``frame="body"`` takes components in body axes."""
+        """A force at a place, N; with ``frame="body"`` the components are in body axes."""
         return self.force_element(name, "force", on=on, force=components, frame=frame)
 
     def torque(self, name: str, body: str, components: Vector, *, frame: str | None = None) -> Mechanism:
@@ -486,7 +486,7 @@ class Mechanism:
         return self.force_element(name, "actuator", joint=joint, effort=effort)
 
     def bushing(self, name: str, from_: Place, to: Place, *, stiffness: Vector, damping: Vector | None = None, frame: Any = None) -> Mechanism:
-        """Elastic connection in six directions; its axes sit at the first place."""
+        """Elastic connection in six directions; its axes are at the first place."""
         return self.force_element(name, "bushing", between=[from_, to], stiffness=stiffness, damping=damping, frame=frame)
 
     def friction(
@@ -503,7 +503,7 @@ class Mechanism:
         preload: Number | None = None,
         stribeck: Number | None = None,
     ) -> Mechanism:
-        """Friction of a joint. With `stick` the joint is held while the effort on it is small, up to the `static` coefficient."""
+        """Friction of a joint. With `stick` the joint is held while its effort is small, up to the `static` coefficient."""
         return self.force_element(
             name, "friction", joint=joint, coulomb=coulomb, viscous=viscous, radius=radius, speed=speed, stick=stick, static=static,
             preload=preload, stribeck=stribeck,
@@ -520,7 +520,7 @@ class Mechanism:
         damping: Number | None = None,
         exponent: Number | None = None,
     ) -> Mechanism:
-        """A spring that pushes a joint back which is beyond `min` or `max`; `type: stop` in files."""
+        """A spring that pushes a joint back beyond `min` or `max`; `type: stop` in files."""
         return self.force_element(name, "stop", joint=joint, min=min, max=max, stiffness=stiffness, damping=damping, exponent=exponent)
 
     # Contacts and events.
@@ -543,7 +543,7 @@ class Mechanism:
     ) -> Mechanism:
         """Bodies that may touch: two sides (`side`, `plane`), or balls of a `radius` about `at` `among` each other.
 
-        It is rigid, or with a `stiffness` compliant. friction: a coefficient, or ``{"coulomb": ..., "static": ..., "speed": ...}``.
+        It is rigid, or compliant with a `stiffness`. friction: a coefficient, or ``{"coulomb": ..., "static": ..., "speed": ...}``.
 
         >>> import fourbar
         >>> model = (
@@ -575,12 +575,12 @@ class Mechanism:
         rearm: Number | None = None,
         after: str | None = None,
     ) -> Mechanism:
-        """What is done where an expression of time and state reaches zero.
+        """Actions executed where an expression of time and state reaches zero.
 
         do: one action or several: ``{"remove": NAME}``, ``{"disable": NAME}``, ``{"enable": NAME}``, ``{"lock": JOINT}``,
         ``{"release": JOINT}``, ``{"set": {NAME: value}}``, ``{"stop": True}``. direction: ``"rising"``, ``"falling"`` or ``"any"``. once:
-        whether it happens once only. rearm: distance by which the expression must return before it can happen again. after: an event that must
-        have happened before.
+        whether it happens only once. rearm: distance by which the expression must return before it can happen again. after: an event that
+        must have happened before.
 
         >>> import fourbar
         >>> model = (
@@ -614,10 +614,10 @@ class Mechanism:
         duration: Number | None = None,
         keep: Sequence[str] | None = None,
     ) -> Mechanism:
-        """A path that a point is to follow, for `Model.inverse`: coordinates as expressions of ``t``, or points to pass `through`.
+        """A prescribed path of a point, for `Model.inverse`: coordinates as expressions of ``t``, or points to pass `through`.
 
         closed: whether the curve returns to its first point. profile: ``"minimum-jerk"``, ``"trapezoid"`` or ``"cycloid"``, from `start` on
-        for a `duration`. keep: joints that stay where they are.
+        for a `duration`. keep: joints that keep their position.
         """
         keys = {
             "point": point, "x": x, "y": y, "z": z, "through": through, "closed": closed, "profile": profile, "start": start,
@@ -639,8 +639,8 @@ class Mechanism:
     ) -> Mechanism:
         """A motor on a joint, for `Model.inverse` and `fourbar.report`.
 
-        rated, limit: effort that it can give continuously, and at most. inertia: of its rotor. ratio: turns of the rotor for one of the
-        joint. efficiency: of the gear. weight: of its effort where motors share a load.
+        rated, limit: continuous and largest effort. inertia: of its rotor. ratio: turns of the rotor per turn of the joint. efficiency: of
+        the gear. weight: of its effort if motors share a load.
 
         >>> import fourbar
         >>> model = (
@@ -660,18 +660,18 @@ class Mechanism:
         }  # fmt: skip
         return self._add("motors", name, keys)
 
-    # Ends.
+    # Conversion.
 
     def to_dict(self) -> dict[str, Any]:
         """The mechanism file as a dictionary; `fourbar.loads(json.dumps(...))` reads it."""
         return json.loads(json.dumps(self._file))
 
     def build(self) -> Model:
-        """Checks the mechanism; everything that is wrong is said at once."""
+        """Checks and builds the mechanism; all errors are reported together."""
         return loads(json.dumps(self._file, indent=1), name="<mechanism>")
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes it as a mechanism file in JSON, with its parameters and expressions."""
+        """Writes a mechanism file in JSON, with parameters and expressions."""
         with open(path, "w", encoding="utf-8") as file:
             json.dump(self._file, file, indent=2)
 

@@ -1,4 +1,4 @@
-"""What results and sweeps share: columns of numbers by name, with units."""
+"""Common parts of results and sweeps: columns of numbers by name, with units."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ def frozen(array: Any) -> Any:
 
 
 class Columns(Mapping[str, Any]):
-    """A mapping from names of columns to arrays. Who has them gives their names, their units and the table as Arrow and Parquet."""
+    """A mapping from names of columns to arrays. Subclasses provide names, units and the table as Arrow and Parquet."""
 
-    # The column that tells rows apart.
+    # The column that identifies rows.
     _index: str
 
     def __init__(self, names: Iterable[str]):
         self._names = tuple(names)
         self._places = {name: k for k, name in enumerate(self._names)}
 
-    # A mapping compares its items, which arrays do not allow.
+    # A mapping compares its items, which is not possible for arrays.
     __hash__ = object.__hash__
 
     def __eq__(self, other: object) -> bool:
@@ -60,7 +60,7 @@ class Columns(Mapping[str, Any]):
         raise NotImplementedError
 
     def to_pandas(self) -> pandas.DataFrame:
-        """A DataFrame with the time, or the case of a sweep, as its index; units stand in ``attrs["units"]``."""
+        """A DataFrame with the time, or the case of a sweep, as its index; units are in ``attrs["units"]``."""
         import pandas as pd
 
         frame = pd.DataFrame({name: self[name] for name in self._names}).set_index(self._index)
@@ -74,14 +74,14 @@ class Columns(Mapping[str, Any]):
         return pl.DataFrame(self)
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        """The stream that pyarrow, polars, DuckDB and others read; units are in the metadata of the fields."""
+        """The stream read by pyarrow, polars, DuckDB and others; units are in the metadata of the fields."""
         raise NotImplementedError
 
     def _parquet(self) -> bytes:
         raise NotImplementedError
 
     def to_parquet(self, path: str | os.PathLike[str]) -> pathlib.Path:
-        """Writes a Parquet file; units stand in its metadata, and pandas puts them into ``attrs``."""
+        """Writes a Parquet file; units are in its metadata, and pandas puts them into ``attrs``."""
         target = pathlib.Path(path)
         target.write_bytes(self._parquet())
         return target

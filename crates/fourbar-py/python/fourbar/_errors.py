@@ -1,4 +1,4 @@
-"""What can go wrong, and what is worth knowing."""
+"""Errors and warnings."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from typing import Any, Iterable
 
 @dataclass(frozen=True)
 class Diagnostic:
-    """One thing to say about a mechanism or a run.
+    """An error or warning about a mechanism or a run.
 
-    ``code`` is stable and has a page (`fourbar.explain`). ``line`` and ``column`` tell where the cause stands in the mechanism file, ``time``
-    when a run failed; they are ``None`` where that means nothing.
+    ``code`` is stable and has a page (`fourbar.explain`). ``line`` and ``column`` locate the cause in the mechanism file, ``time`` is that
+    of a failure in a run; they are ``None`` if not applicable.
     """
 
     code: str
@@ -35,11 +35,11 @@ class Diagnostic:
 
 
 class FourbarError(Exception):
-    """Something could not be done.
+    """An error of the package.
 
-    Printed, it shows every cause with its place in the file and a cure. ``diagnostics`` has all of them; the attributes ``code``, ``message``,
-    ``help``, ``names``, ``at``, ``file``, ``line``, ``column`` and ``time`` are those of the first. An error of a run that had come some way
-    has its rows in ``result``.
+    Printed, it shows every cause with its place in the file and a help text. ``diagnostics`` has all of them; the attributes ``code``,
+    ``message``, ``help``, ``names``, ``at``, ``file``, ``line``, ``column`` and ``time`` are those of the first. An error of a run that had
+    computed rows has them in ``result``.
 
     >>> import fourbar
     >>> try:
@@ -69,11 +69,11 @@ class FourbarError(Exception):
 
 
 class ColumnError(FourbarError, KeyError):
-    """There is no such column."""
+    """An unknown column."""
 
 
 class FourbarWarning(UserWarning):
-    """Something that is worth knowing; ``diagnostic`` has its fields."""
+    """A warning of the package; ``diagnostic`` has its fields."""
 
     def __init__(self, diagnostic: Diagnostic):
         self.diagnostic = diagnostic
@@ -84,12 +84,12 @@ class FourbarWarning(UserWarning):
 
 
 def warn(diagnostics: Iterable[Diagnostic], stacklevel: int = 3) -> None:
-    """Hands diagnostics to the warnings of Python."""
+    """Issues diagnostics as Python warnings."""
     for d in diagnostics:
         _warnings.warn(FourbarWarning(d), stacklevel=stacklevel)
 
 
 def _finished(report: str, notes: list[Diagnostic]) -> dict[str, Any]:
-    """The report of a simulation that ended."""
+    """The report of a finished simulation."""
     warn(notes)
     return json.loads(report)

@@ -1,4 +1,4 @@
-"""The engine: what the package stands on."""
+"""The compiled engine of the package."""
 
 import os
 from typing import Any, Callable, Iterator, Mapping, Sequence, overload
@@ -215,7 +215,7 @@ class Inputs:
     def update(self, values: Mapping[str, float] | None = None, /, **more: float) -> None: ...
 
 class Simulation:
-    """A mechanism that is held at a time and can be moved on. `Model.simulation()` makes it."""
+    """A simulation of a mechanism that is advanced step by step, created by `Model.simulation()`."""
 
     @property
     def t(self) -> float: ...

@@ -1,4 +1,4 @@
-"""How things show themselves in notebooks."""
+"""Display in notebooks."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ._progress import in_notebook
 
 
 def frame(page: str, height: int = 560) -> str:
-    """A whole page in a frame of a cell. It needs no server and no extension, and stays in notebooks that are stored."""
+    """A whole page in a frame of a cell. It needs no server and no extension, and is kept in stored notebooks."""
     from html import escape  # Its table of entities takes longer to import than all of this package.
 
     style = f"width:100%;height:{height}px;border:1px solid #8884;border-radius:6px"
@@ -17,14 +17,14 @@ def frame(page: str, height: int = 560) -> str:
 
 
 def text(words: str) -> str:
-    """Plain text as it is."""
+    """Plain text, unchanged."""
     from html import escape
 
     return f'<pre style="font-family:monospace;font-size:12px;line-height:1.35;white-space:pre;overflow-x:auto">{escape(words)}</pre>'
 
 
 def show(page: str, path: str | pathlib.Path | None, open: bool | None) -> pathlib.Path | None:
-    """Shows a page: in the cell of a notebook, else in a browser. With a path it is written there."""
+    """Shows a page: in the cell of a notebook, otherwise in a browser. With a path it is written there."""
     notebook = in_notebook()
     if path is None and notebook and open is not False:
         from IPython.display import HTML, display
@@ -41,7 +41,7 @@ def show(page: str, path: str | pathlib.Path | None, open: bool | None) -> pathl
         pathlib.Path(path).write_text(page, encoding="utf-8")
     path = pathlib.Path(path).resolve()
     if open if open is not None else not notebook:
-        # It takes its time to import.
+        # Slow to import.
         import webbrowser
 
         webbrowser.open(path.as_uri())

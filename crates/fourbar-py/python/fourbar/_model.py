@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def _expression(name: str, value: object) -> str:
-    """A parameter in the form that the reader accepts."""
+    """A parameter as an expression for the reader."""
     if isinstance(value, str):
         return value
     if isinstance(value, bool):
@@ -44,8 +44,8 @@ def _set(parameters: Mapping[str, object]) -> list[tuple[str, str]]:
 def load(source: str | os.PathLike[str], /, *, large: bool = False, **parameters: float | str) -> Model:
     """Reads a mechanism: the path of a file (YAML, JSON or MechSpec), or the name of a shipped model.
 
-    Keywords give parameters of the mechanism other values: numbers in SI units, or texts such as ``"60 mm"`` and ``"2*pi"``. `large` reads
-    files of up to 200 MB.
+    Keywords set parameters of the mechanism to other values: numbers in SI units, or texts such as ``"60 mm"`` and ``"2*pi"``. `large`
+    permits files of up to 200 MB.
 
     >>> import fourbar
     >>> fourbar.load("fourbar", crank_length="60 mm").parameters["crank_length"]
@@ -57,7 +57,7 @@ def load(source: str | os.PathLike[str], /, *, large: bool = False, **parameters
 
 
 def loads(text: str, /, *, name: str = "<text>", large: bool = False, **parameters: float | str) -> Model:
-    """Reads a mechanism from a text; `name` is what messages call it.
+    """Reads a mechanism from a text; `name` is its name in messages.
 
     >>> import fourbar
     >>> stone = fourbar.loads('''
@@ -78,7 +78,7 @@ def loads(text: str, /, *, name: str = "<text>", large: bool = False, **paramete
 
 
 def examples() -> dict[str, str]:
-    """Names and titles of the shipped models, which `load` takes.
+    """Names and titles of the shipped models, for use in `load`.
 
     >>> import fourbar
     >>> fourbar.examples()["bicycle"]
@@ -101,14 +101,14 @@ def explain(code: str) -> str:
 
 
 def formulations() -> dict[str, dict[str, Any]]:
-    """The formulations by name, with what they are and their integrators, the default first."""
+    """The formulations by name, with descriptions and integrators, the default first."""
     return {name: {"summary": summary, "integrators": list(i)} for name, summary, i in _fourbar.formulations()}
 
 
 class Model(Studies):
-    """A mechanism: bodies, joints, drives, forces. It does not change; `replace` gives another one.
+    """A mechanism: bodies, joints, drives, forces. It is immutable; `replace` returns a changed copy.
 
-    `load`, `loads` and `Mechanism.build` make it.
+    It is created by `load`, `loads` and `Mechanism.build`.
 
     >>> import fourbar
     >>> model = fourbar.load("fourbar")
@@ -129,7 +129,7 @@ class Model(Studies):
     def __reduce__(self) -> tuple[Any, ...]:
         return (Model, (self._core,))
 
-    # What it is.
+    # Properties.
 
     @property
     def title(self) -> str:
@@ -138,7 +138,7 @@ class Model(Studies):
 
     @property
     def name(self) -> str:
-        """The name of its file."""
+        """The name of the file."""
         return self._core.name
 
     @property
@@ -153,7 +153,7 @@ class Model(Studies):
 
     @property
     def warnings(self) -> list[Diagnostic]:
-        """Warnings of its file."""
+        """Warnings of the file."""
         return self._core.warnings
 
     def _elements(self, section: str) -> tuple[str, ...]:
@@ -262,7 +262,7 @@ class Model(Studies):
         with open(path, "w", encoding="utf-8") as file:
             file.write(self._core.written())
 
-    # What it does.
+    # Analyses.
 
     def run(
         self,
@@ -275,14 +275,14 @@ class Model(Studies):
         """Runs the study of the file; keywords change settings.
 
         t_end: end, s. columns: patterns of the columns to keep; others cost nothing. progress: ``True``, ``False``, or a function of the
-        time and its end; left out, a bar is shown where somebody looks. Settings are
+        time and its end; by default a bar is shown if output is interactive. Settings are
 
-        output_step: time between outputs, s. formulation, integrator: names of `fourbar.formulations()`; left out, they are chosen.
-        step: fixed step, s. tol: tolerance of adaptive steps, relative. analysis: ``"dynamics"`` or ``"kinematics"``. options: of
+        output_step: time between outputs, s. formulation, integrator: names of `fourbar.formulations()`; chosen automatically by default.
+        step: fixed step size, s. tol: relative tolerance of adaptive steps. analysis: ``"dynamics"`` or ``"kinematics"``. options: of
         formulation and integrator. inputs: by name a number, ``(times, values)`` held from point to point, or ``(times, values,
-        "linear")``. mode: assembly mode to start in, counted from 1.
+        "linear")``. mode: initial assembly mode, counted from 1.
 
-        Ctrl-C ends it; the `KeyboardInterrupt` has the rows so far in its attribute ``result``, as has a `FourbarError`.
+        Ctrl-C ends it; the `KeyboardInterrupt` has the rows so far in its attribute ``result``, as does a `FourbarError`.
 
         >>> import fourbar
         >>> r = fourbar.load("ra_double_pendulum").run(0.5, tol=1e-9, columns="energy.*")
@@ -295,7 +295,7 @@ class Model(Studies):
             chosen, units = list(range(len(names))), self._units
         else:
             patterns = [columns] if isinstance(columns, str) else list(columns)
-            # Without a pattern there is the time alone.
+            # Without a pattern only the time is kept.
             chosen = self._core.choose(patterns) if patterns else [names.index("t")]
             names, units = tuple(names[k] for k in chosen), tuple(self._units[k] for k in chosen)
         shown = bar(progress)
@@ -319,7 +319,7 @@ class Model(Studies):
         return self.run(t_end, **settings)
 
     def simulation(self, **settings: Unpack[Settings]) -> Simulation:
-        """Assembles it and returns a simulation at time zero, to be advanced step by step; settings are those of `run`.
+        """Assembles the mechanism and returns a simulation at time zero, to be advanced step by step; settings are those of `run`.
 
         >>> import fourbar
         >>> with fourbar.load("pid_pendulum").simulation() as sim:
@@ -335,10 +335,10 @@ class Model(Studies):
         """The consistent start, or the consistent state nearest to another one. `mode` is an assembly mode, counted from 1."""
         return self._core.assemble(state, mode)
 
-    # What is said of it.
+    # Reports and studies.
 
     def check(self) -> Check:
-        """Analyses it: mobility, redundancy and its cures, singular poses, assembly modes, implausible data."""
+        """Analyses mobility, redundancy with remedies, singular poses, assembly modes, and implausible data."""
         return _check(self._core.check(), self.title)
 
     def verify(
@@ -380,7 +380,7 @@ class Model(Studies):
     def equilibria(
         self, *, t: float = 0.0, inputs: Mapping[str, float] | None = None, starts: int = 48
     ) -> Equilibria:
-        """All equilibria that a search from random starts finds, stable or not."""
+        """All equilibria found by a search from random starts, stable or not."""
         found, made, hits, complete, warnings = self._core.equilibrium(
             "any", t, None if inputs is None else dict(inputs), True, starts
         )
@@ -395,10 +395,10 @@ class Model(Studies):
         frozen: bool = False,
         count: int = 10,
     ) -> Modes:
-        """Vibrations about ``"equilibrium"``, the ``"start"``, a time of its motion or a state; by default chosen automatically.
+        """Vibrations about ``"equilibrium"``, the ``"start"``, a time of the motion or a state; by default chosen automatically.
 
-        `frozen` takes coefficients as they are though the motion is not steady; `count` is how many modes of a very large mechanism are
-        looked for.
+        `frozen` linearises at the instant even if the motion is not steady; `count` is the number of modes to be computed for a very large
+        mechanism.
 
         >>> import fourbar
         >>> bicycle = fourbar.load("bicycle")
@@ -418,13 +418,13 @@ class Model(Studies):
         values: Mapping[str, float] | None = None,
         frozen: bool = False,
     ) -> Linear:
-        """The linear model about a state, as in `modes`, from inputs to outputs by name; `values` are the values of inputs there."""
+        """The linear model about a state, as in `modes`, from inputs to outputs by name; `values` are the input values there."""
         u, y = (None if x is None else ([x] if isinstance(x, str) else list(x)) for x in (inputs, outputs))
         linear = Linear(**self._core.linearize(about, u, y, None if values is None else dict(values), frozen))
         warn(linear.warnings)
         return linear
 
-    # How it shows itself.
+    # Display.
 
     def html(self) -> str:
         """The page of the mechanism at its start."""
@@ -433,7 +433,7 @@ class Model(Studies):
         return self._core.page([(self.name, list(self.columns), list(self._units), row.reshape(-1, 1), None)])
 
     def view(self, path: str | os.PathLike[str] | None = None, open: bool | None = None) -> Any:
-        """Shows the mechanism at its start: in the cell of a notebook, else in a browser; with `path` the page is written there."""
+        """Shows the mechanism at its start: in the cell of a notebook, otherwise in a browser; with `path` the page is written there."""
         return _html.show(self.html(), None if path is None else os.fspath(path), open)  # type: ignore[arg-type]
 
     def _repr_html_(self) -> str:

@@ -1,4 +1,4 @@
-"""A bar that shows how far a run has come, in terminals and notebooks."""
+"""Progress bars of runs, in terminals and notebooks."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import sys
 import time
 from typing import Any, Callable
 
-# Runs shorter than this show nothing, seconds.
+# Shorter runs show no bar, seconds.
 PATIENCE = 2.0
 EVERY = 0.2
 
 
 def in_notebook() -> bool:
-    """Whether a notebook shows what is displayed."""
+    """Whether output is displayed in a notebook."""
     ipython = sys.modules.get("IPython")
     if ipython is None:
         return False
@@ -21,7 +21,7 @@ def in_notebook() -> bool:
 
 
 class Bar:
-    """The bar of one run; `close` takes it away."""
+    """The bar of one run; `close` removes it."""
 
     def __init__(self, patience: float = PATIENCE, what: str = "t =", unit: str = " s"):
         self.what, self.unit = what, unit
@@ -55,7 +55,7 @@ class Bar:
             sys.stderr.flush()
 
     def close(self) -> None:
-        """Takes the bar away."""
+        """Removes the bar."""
         if self.handle is not None:
             from IPython.display import HTML
 

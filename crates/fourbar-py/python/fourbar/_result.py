@@ -1,4 +1,4 @@
-"""What happened in a run: columns of numbers by name."""
+"""The result of a run: columns of numbers by name."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ else:
 class Result(Columns):
     """The result of a run: a mapping from names of columns to arrays.
 
-    Arrays are views on one block of numbers and cannot be written to; `copy()` of numpy gives one that can. A name of a whole element, a
-    pattern with ``*`` or a list of them gives a `Result` with fewer columns.
+    Arrays are read-only views on one block of numbers; use their `copy()` for a writable array. The name of an element, a pattern with
+    ``*`` or a list of these gives a `Result` with fewer columns.
 
     >>> import fourbar
     >>> r = fourbar.load("fourbar").run()
@@ -45,7 +45,7 @@ class Result(Columns):
         super().__init__(names)
         self._model = model
         self._units = units
-        # One row a column; the transpose is what users see.
+        # One row per column; users see the transpose.
         self._values = frozen(values)
         self._ran = ran
         self._told: dict[str, Any] | None = None
@@ -61,7 +61,7 @@ class Result(Columns):
         return self.select(key)
 
     def select(self, patterns: str | Iterable[str]) -> Result:
-        """The columns that patterns mean, and the time: names, names of whole elements, or ``*`` for anything."""
+        """The columns that match patterns, and the time: names, names of whole elements, or ``*`` for anything."""
         try:
             list_ = [patterns] if isinstance(patterns, str) else [str(p) for p in patterns]
             if not list_:
@@ -105,7 +105,7 @@ class Result(Columns):
 
     @property
     def rows(self) -> int:
-        """How many output times there are."""
+        """Number of output times."""
         return int(self._values.shape[1])
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
@@ -154,8 +154,8 @@ class Result(Columns):
         return _fourbar.arrow_stream(list(self._names), list(self._units), self._values)
 
     def save(self, folder: str | os.PathLike[str], force: bool = False) -> pathlib.Path:
-        """Writes a result folder, which `fourbar view` and `fourbar plot` of the command read. Results of other mechanisms that stand
-        there are not replaced, unless `force` is set."""
+        """Writes a result folder, which `fourbar view` and `fourbar plot` of the command can read. Existing results of other mechanisms are
+        not replaced, unless `force` is set."""
         path = pathlib.Path(folder)
         self._model._core.save(self._ran, list(self._names), list(self._units), self._values, path, force)
         return path
@@ -168,20 +168,20 @@ class Result(Columns):
         return (label, list(self._names), list(self._units), self._values, self._ran)
 
     def html(self, *others: Result) -> str:
-        """The page: motion, plots and diagnosis, in one file without links to anywhere. Other results of the mechanism are compared."""
+        """The page: motion, plots and diagnosis, in one self-contained file. Other results of the mechanism are compared."""
         labels = [f"result {k + 1}" if others else self._model.name for k in range(1 + len(others))]
         return self._model._core.page([r._given(label) for r, label in zip((self, *others), labels)])
 
     def view(
         self, *others: Result, path: str | os.PathLike[str] | None = None, open: bool | None = None
     ) -> pathlib.Path | None:
-        """Shows the page in the cell of a notebook, else in a browser; with `path` it is written there."""
+        """Shows the page in the cell of a notebook, otherwise in a browser; with `path` it is written there."""
         return _html.show(self.html(*others), None if path is None else pathlib.Path(path), open)
 
     def plot(self, *columns: str, x: str = "t", ax: Any = None, **keywords: Any) -> Any:
-        """Draws columns over the time or over another column with matplotlib; gives the axes.
+        """Draws columns over the time or over another column with matplotlib; returns the axes.
 
-        Without names it draws the points of the mechanism, or else the coordinates of its joints.
+        Without names it draws the points of the mechanism, or else the joint coordinates.
         """
         from matplotlib import pyplot
 
@@ -209,7 +209,7 @@ class Result(Columns):
         try:
             return _html.frame(self.html())
         except FourbarError:
-            # Poses are not among the columns.
+            # The columns do not include the poses, which a page needs.
             return _html.text(repr(self))
 
     def __repr__(self) -> str:

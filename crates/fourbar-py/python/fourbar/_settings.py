@@ -1,4 +1,4 @@
-"""Settings of runs, said once for everything that runs a mechanism."""
+"""Settings of runs, common to all functions that run a mechanism."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ NAMES = tuple(Settings.__annotations__)
 
 
 class Run(Settings, total=False):
-    """Settings of a run with what is kept of it and how it is watched."""
+    """Settings of a run, its kept columns and its progress function."""
 
     columns: str | Iterable[str] | None
     progress: Progress
@@ -75,7 +75,7 @@ def quantity(name: str, value: object) -> str:
 
 
 def pairs(flag: str, given: Mapping[str, object] | None, write: Callable[[str, Any], str] = quantity) -> list[str]:
-    """Words for a mapping."""
+    """Words of a command line for a mapping."""
     if given is None:
         return []
     if not isinstance(given, Mapping):
@@ -84,14 +84,14 @@ def pairs(flag: str, given: Mapping[str, object] | None, write: Callable[[str, A
 
 
 def texts(flag: str, given: str | Iterable[str] | None) -> list[str]:
-    """Words for a text or several."""
+    """Words of a command line for one or more texts."""
     if given is None:
         return []
     return [f"{flag}={text}" for text in ([given] if isinstance(given, str) else given)]
 
 
 def whole(flag: str, value: int | None) -> list[str]:
-    """Words for a count."""
+    """Words of a command line for a count."""
     if value is None:
         return []
     if isinstance(value, bool) or not hasattr(value, "__index__"):

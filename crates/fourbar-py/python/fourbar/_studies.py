@@ -1,4 +1,4 @@
-"""Studies of designers: many runs of a mechanism, towards goals, with tolerances, and what matters."""
+"""Design studies: many runs of a mechanism for optimisation, tolerances and sensitivities."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ else:
 
 @dataclass(frozen=True, repr=False)
 class Study:
-    """The result of a study: ``text`` is what the command prints, ``fields`` what it prints with ``--json``."""
+    """The result of a study: ``text`` is the output of the command, ``fields`` its output with ``--json``."""
 
     text: str = field(repr=False)
     fields: dict[str, Any] = field(repr=False)
@@ -53,11 +53,11 @@ class Study:
 
 
 class Tolerance(Study):
-    """What tolerances and clearances do to measures."""
+    """Effect of tolerances and clearances on measures."""
 
     @property
     def measures(self) -> dict[str, Any]:
-        """By measure: its nominal value, the linear stack-up (``linear``) and what the samples say (``samples``)."""
+        """By measure: its nominal value, the linear stack-up (``linear``) and the statistics of the samples (``samples``)."""
         return dict(self.fields["measures"])
 
     def _brief(self) -> str:
@@ -66,21 +66,21 @@ class Tolerance(Study):
 
     @property
     def assembled(self) -> float:
-        """Share of the samples that can be assembled and run."""
+        """Fraction of the samples that can be assembled and run."""
         return float(self.fields["assembled"]["share"])
 
     @property
     def good(self) -> float:
-        """Share of the samples that meet all conditions."""
+        """Fraction of the samples that meet all conditions."""
         return float(self.fields["yield"]["share"])
 
     def sigma(self, measure: str, linear: bool = False) -> float:
-        """Standard deviation of a measure, by the samples or by the linear stack-up."""
+        """Standard deviation of a measure, from the samples or from the linear stack-up."""
         return float(self.fields["measures"][measure]["linear" if linear else "samples"]["sigma"])
 
 
 class Optimum(Study):
-    """The best values that were found."""
+    """The best values found."""
 
     @property
     def parameters(self) -> dict[str, float]:
@@ -92,7 +92,7 @@ class Optimum(Study):
 
     @property
     def goal(self) -> float:
-        """The goal there."""
+        """The goal at the best values."""
         return float(self.fields["goal"])
 
     @property
@@ -104,16 +104,16 @@ class Optimum(Study):
 
 
 class Linkage(Study):
-    """Linkages that were synthesised, the best first."""
+    """Synthesised linkages, the best first."""
 
     @property
     def linkage(self) -> dict[str, Any]:
-        """Lengths, pins and coupler point of the best one, m."""
+        """Lengths, pins and coupler point of the best linkage, m."""
         return dict(self.fields["linkage"] if "linkage" in self.fields else self.fields["found"][0]["linkage"])
 
     @property
     def model(self) -> Model:
-        """The best one as a mechanism."""
+        """The best linkage as a mechanism."""
         from ._model import loads
 
         return loads(self.fields["model"], name="linkage.yaml")
@@ -149,11 +149,11 @@ class Inverse(Study):
         return self.column(motor, "effort")
 
     def sizing(self, motor: str) -> dict[str, Any]:
-        """What a motor goes through: peaks, root mean squares, powers, energies."""
+        """Sizing data of a motor: peaks, root mean squares, powers, energies."""
         return dict(self._motor(motor)["sizing"])
 
     def unique(self, motor: str) -> bool:
-        """Whether its effort is the only one that does it."""
+        """Whether the effort of a motor is unique."""
         return bool(self._motor(motor)["unique"])
 
 
@@ -162,7 +162,7 @@ class Sensitivities(Study):
 
     @property
     def outputs(self) -> tuple[str, ...]:
-        """What was differentiated."""
+        """The differentiated outputs."""
         return tuple(o["of"] for o in self.fields["outputs"])
 
     def _output(self, of: str | None) -> dict[str, Any]:
@@ -176,12 +176,12 @@ class Sensitivities(Study):
         return float(self._output(of)["value"])
 
     def gradient(self, of: str | None = None) -> dict[str, float]:
-        """Derivatives of an output by parameter, what matters most first."""
+        """Derivatives of an output by parameter, the most influential first."""
         return {p["parameter"]: float(p["derivative"]) for p in self._output(of)["parameters"]}
 
 
 class Report(Study):
-    """Peaks, root mean squares and powers of a result, for whoever chooses motors, bearings and springs."""
+    """Peaks, root mean squares and powers of a result, for choosing motors, bearings and springs."""
 
     @property
     def motors(self) -> list[dict[str, Any]]:
@@ -211,7 +211,7 @@ def report(
 ) -> Report:
     """One page of a result: motors, bearing loads, springs, energies. `result` is a `Result` or the folder of one.
 
-    `window` also gives the largest root mean square of each effort over so many seconds; `output` writes the page (HTML).
+    `window` also gives the largest root mean square of each effort over this number of seconds; `output` writes the page (HTML).
 
     >>> import fourbar
     >>> r = fourbar.report(fourbar.load("fourbar").run())
@@ -229,7 +229,7 @@ def report(
 
 
 def _rows(what: str, given: str | Iterable[Iterable[object]]) -> str:
-    """Rows of numbers as the command has them."""
+    """Rows of numbers in the notation of the command."""
     if isinstance(given, str):
         return given
     try:
@@ -253,12 +253,12 @@ def synthesize(
     seed: int | None = None,
     threads: int | None = None,
 ) -> Linkage:
-    """A planar four-bar for a path, a function or three positions; give one of them.
+    """A planar four-bar for a path, a function or three positions; exactly one of them is given.
 
-    path: points (x, y) that a coupler point passes, m; a third number is the crank angle, which `timing` ``"given"`` uses (also ``"free"``,
-    ``"equal"``, or the angle from point to point). place, tilt: fixed pin of the crank and angle of the line of fixed pins. function:
-    pairs of crank and rocker angles, with `ground` the distance of the fixed pins. motion: three positions (x, y, angle), with the two
-    `moving` or the two `fixed` pins.
+    path: points (x, y) that a coupler point passes, m; a third number is the crank angle, used with `timing` ``"given"`` (also ``"free"``,
+    ``"equal"``, or the angle from point to point). place, tilt: fixed pin of the crank and angle of the line of fixed pins. function: pairs
+    of crank and rocker angles, with `ground` the distance of the fixed pins. motion: three positions (x, y, angle), with the two `moving`
+    or the two `fixed` pins.
 
     >>> import fourbar
     >>> f = fourbar.synthesize(function=[("40 deg", "70 deg"), ("45 deg", "76 deg"), ("50 deg", "83 deg")])
@@ -302,16 +302,17 @@ class Studies:
         t_end: float | None = None,
         **settings: Unpack[Settings],
     ) -> _sweep.Sweep:
-        """Runs it for many values of its parameters and takes numbers from each run: one row per case. Cases that fail are rows too.
+        """Runs the mechanism for many parameter values and computes measures of each run: one row per case, including failed cases.
 
         vary: by parameter a text such as ``"60..100 mm:41"``, ``(from, to, count)``, ``(from, to)`` for `lhs` and `sobol`, or a sequence of
-        numbers; several make a grid. measures: by name an expression of columns, ``max(abs(motor.effort))``. Both may stand in the file
+        numbers; several make a grid. measures: by name an expression of columns, ``max(abs(motor.effort))``. Both may be given in the file
         instead. lhs, sobol: number of cases sampled by a Latin hypercube or a Sobol sequence. out: a folder with ``cases.csv``,
         ``cases.parquet``, ``plan.json`` and, for `trajectories` (patterns of columns), the rows of every run as a partitioned dataset.
-        resume: go on with what is missing there. executor: any `concurrent.futures.Executor`, such as a process pool or
-        ``client.get_executor()`` of Dask, which gets tasks of about `chunk` seconds; left out, all cores of this machine, or `threads`. batch: advance
-        several cases at once in the vector registers of each core, those of a kind that batches take; the others run as usual, and ``alone`` of the answer counts them.
-        t_end and settings are those of `run`. The rows have the same bits whoever computes them.
+        resume: compute the missing cases of this folder. executor: any `concurrent.futures.Executor`, such as a process pool or
+        ``client.get_executor()`` of Dask, which gets tasks of about `chunk` seconds; by default all cores of this machine, or `threads`.
+        batch: advance several cases at once in the vector registers of each core, if their mechanism permits; the others run as usual and
+        are counted by ``alone`` of the result. t_end and settings are those of `run`. The rows are bit-identical for any distribution of
+        the work.
         """
         words = pairs("--vary", vary, _sweep.values) + pairs("--measure", measures, lambda _, text: str(text))
         words += whole("--lhs", lhs) + whole("--sobol", sobol) + whole("--seed", seed) + (["--batch"] if batch else [])
@@ -319,7 +320,7 @@ class Studies:
             patterns = [trajectories] if isinstance(trajectories, str) else list(trajectories)
             if out is None:
                 raise ValueError("trajectories go with out: the folder where they are kept")
-            # The command asks for its folder; the sweep itself opens it.
+            # The command requires its folder here; the sweep itself opens it.
             words += [f"--trajectories={','.join(patterns)}", f"--out={os.fspath(out)}"]
         words += flags("sweep", t_end, settings)
         return _sweep.sweep(
@@ -341,7 +342,7 @@ class Studies:
         """The effect of tolerances on measures: samples, the linear stack-up, and the contribution of every parameter.
 
         tolerances: by parameter ``"0.1 mm"`` (three standard deviations), ``"sigma:0.03mm"``, ``"uniform:0.2mm"``, ``"IT7"``; by joint
-        ``"clearance:20um"``; left out, ``tolerances:`` of the file. keep: conditions that good samples meet, ``"max(P.y) < 101 mm"``.
+        ``"clearance:20um"``; by default ``tolerances:`` of the file. keep: conditions that good samples meet, ``"max(P.y) < 101 mm"``.
 
         >>> import fourbar
         >>> t = fourbar.load("fourbar").tolerance({"crank_length": "0.1 mm"}, {"rise": "range(P.y)"}, samples=40, t_end=1)
@@ -369,11 +370,11 @@ class Studies:
         t_end: float | None = None,
         **settings: Unpack[Settings],
     ) -> Optimum:
-        """Values of parameters that make a measure small or large, or several measures zero.
+        """Parameter values that minimise or maximise a measure, or bring several measures to zero.
 
         vary: by parameter its bounds, ``"60..100 mm"`` or ``(least, most)``. minimize, maximize: a measure; fit: measures to bring to zero,
-        by name. keep: conditions, ``"min(P.y) > 40 mm"``. method: ``"auto"``, ``"least-squares"`` or ``"cma"``. evaluations: most cases of a
-        start. The answer has the best values in ``parameters`` and the mechanism with them as ``model``.
+        by name. keep: conditions, ``"min(P.y) > 40 mm"``. method: ``"auto"``, ``"least-squares"`` or ``"cma"``. evaluations: largest number
+        of cases per start. The result has the best values in ``parameters`` and the mechanism with them as ``model``.
 
         >>> import fourbar
         >>> best = fourbar.load("fourbar").optimize({"crank_length": (0.05, 0.09)}, fit={"rise": "range(P.y) - 150 mm"}, starts=1)
@@ -400,8 +401,8 @@ class Studies:
     ) -> Inverse:
         """Positions, speeds, efforts and powers of motors for a prescribed motion: a path of the file, or its drives.
 
-        motors: names under ``motors:``, or of joints, drives and actuators. weights: where several share a load. window: also the largest
-        root mean square over so many seconds. forward: move the mechanism with the efforts found and say how far it leaves the path.
+        motors: names under ``motors:``, or of joints, drives and actuators. weights: for motors that share a load. window: also the largest
+        root mean square over this number of seconds. forward: simulate with the efforts found and report the deviation from the path.
 
         >>> import fourbar
         >>> i = fourbar.load("five_bar_robot").inverse()
@@ -427,8 +428,8 @@ class Studies:
         """Derivatives of measures with respect to parameters, ranked.
 
         of: measures of the run (``"max(abs(motor.effort))"``), values at a time (``"tip.x@0.5"``), ``"start.tip.x"`` of the assembled start,
-        ``"rest.pin.angle"`` of the equilibrium, ``"modes.1.omega"`` of vibrations. to: parameters; left out, all that can change alone.
-        check: compare with central differences.
+        ``"rest.pin.angle"`` of the equilibrium, ``"modes.1.omega"`` of vibrations. to: parameters; by default all independent ones. check:
+        compare with central differences.
 
         >>> import fourbar
         >>> s = fourbar.load("fourbar").sensitivities("max(P.y)", to=["crank_length"], t_end=1)

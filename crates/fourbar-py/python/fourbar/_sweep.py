@@ -1,4 +1,4 @@
-"""Sweeps: many cases of one mechanism, here or elsewhere."""
+"""Sweeps: many cases of one mechanism, in this process or by executors."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 else:
     from ._lazy import np
 
-# Seconds of work that a task of an executor should have.
+# Intended duration of a task of an executor, seconds.
 CHUNK = 1.0
-# Most cases of a task, and how often one is tried again where its executor lost it.
+# Largest number of cases of a task, and of attempts if an executor loses it.
 MOST = 10_000
 TRIES = 3
 
@@ -35,9 +35,9 @@ class Sweep(Columns):
     """The rows of a sweep: a mapping from names of columns to arrays, one row per case.
 
     Columns are ``case``, ``set.NAME`` for each parameter, ``status`` (``ok``, ``not-built``, ``not-assembled`` or ``failed``), ``code``,
-    ``time``, ``names`` and ``message`` of a case that failed, then the measures. Numbers are in SI units. ``computed`` says how many cases were
-    computed now, ``alone`` how many of a sweep in batches ran alone, why most of them did, and the first of these; ``None`` where all ran
-    in batches, or elsewhere.
+    ``time``, ``names`` and ``message`` of a failed case, then the measures. Numbers are in SI units. ``computed`` is the number of cases
+    computed by this call, ``alone`` the number of cases of a batch sweep that ran alone, the most frequent reason and the first of these;
+    ``None`` if all ran in batches, or elsewhere.
 
     >>> import fourbar
     >>> sweep = fourbar.load("fourbar").sweep({"crank_length": [0.06, 0.07, 0.09]}, {"rise": "range(P.y)"})
@@ -79,12 +79,12 @@ class Sweep(Columns):
 
     @property
     def ok(self) -> Any:
-        """Which cases gave their measures."""
+        """Mask of the successful cases."""
         return self["status"] == "ok"
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many cases ended how."""
+        """Number of cases by status."""
         words, numbers = np.unique(self["status"].astype(str), return_counts=True)
         return {str(w): int(n) for w, n in zip(words, numbers)}
 
@@ -106,7 +106,7 @@ class Sweep(Columns):
 
 
 def values(name: str, given: Any) -> str:
-    """Values of a parameter as the command has them: a text, ``(from, to)`` or ``(from, to, count)``, or a sequence of numbers."""
+    """Values of a parameter for the command: from a text, ``(from, to)`` or ``(from, to, count)``, or a sequence of numbers."""
     if isinstance(given, str):
         return given
     what = f"the values of {name!r}"
@@ -127,7 +127,7 @@ def values(name: str, given: Any) -> str:
 
 
 class Spec:
-    """What a worker needs to run cases: the mechanism, the sweep and its hash."""
+    """Data for a worker to run cases: the mechanism, the sweep and its hash."""
 
     def __init__(self, core: _fourbar.Core, words: Sequence[str], hash_: str):
         self.parts = (core.parts(), tuple(words), hash_, _fourbar.version())
@@ -144,7 +144,7 @@ def _spec(core: tuple[Any, ...], words: tuple[str, ...], hash_: str, version: st
 
 @functools.lru_cache(maxsize=4)
 def _ready(core: str, words: tuple[str, ...], hash_: str, version: str) -> _fourbar.Cases:
-    """The sweep in this process, made once for many tasks."""
+    """The sweep in this process, created once for many tasks."""
     if version != _fourbar.version():
         raise RuntimeError(f"this worker has fourbar {_fourbar.version()}, the sweep was begun with {version}")
     name, text, path, set_, large = json.loads(core)
@@ -155,7 +155,7 @@ def _ready(core: str, words: tuple[str, ...], hash_: str, version: str) -> _four
 
 
 def compute(spec: Spec, numbers: Sequence[int]) -> tuple[bytes, list[tuple[int, bytes]], float]:
-    """A task of an executor: rows of some cases as Parquet, their trajectories where they are kept, and the seconds it took."""
+    """A task of an executor: rows of some cases as Parquet, their trajectories if kept, and the computing time in seconds."""
     started = time.perf_counter()
     (name, text, path, set_, large), words, hash_, version = spec.parts
     core = json.dumps([name, text, None if path is None else os.fspath(path), [list(pair) for pair in set_], large])
@@ -164,7 +164,7 @@ def compute(spec: Spec, numbers: Sequence[int]) -> tuple[bytes, list[tuple[int, 
     try:
         part, trajectories = cases.part(list(numbers), 1)
     except RuntimeError:
-        # Another thread of this process runs it: take one of one's own.
+        # Another thread of this process is running it: a separate one is created.
         cases = _fourbar.load(name, text, path, list(set_), large).cases(list(words))
         part, trajectories = cases.part(list(numbers), 1)
     return part, trajectories, time.perf_counter() - started
@@ -187,8 +187,8 @@ class _Broken(Exception):
 
 
 def _steady(executor: Executor) -> bool:
-    """Whether an executor of Dask has kept its scheduler. Waits while it reconnects; false means that it has reconnected, but earlier
-    tasks may be lost."""
+    """Whether an executor of Dask has kept its scheduler. Waits while it reconnects; false means that it has reconnected, but earlier tasks
+    may be lost."""
     steady = True
     while True:
         status = getattr(getattr(executor, "_client", None), "status", "running")
@@ -201,7 +201,7 @@ def _steady(executor: Executor) -> bool:
 
 
 def _elsewhere(executor: Executor, spec: Spec, missing: Sequence[int], keep: Any, shown: Any, chunk: float) -> None:
-    """Runs cases by an executor and hands every part to `keep` as it comes."""
+    """Runs cases by an executor and passes every finished part to `keep`."""
     from concurrent.futures import FIRST_COMPLETED, wait
 
     at, done, rate = 0, 0, 0.0
@@ -214,7 +214,7 @@ def _elsewhere(executor: Executor, spec: Spec, missing: Sequence[int], keep: Any
                 if again:
                     numbers, tries = again.pop()
                 else:
-                    # The first tasks are short: they tell how long a case takes. The last ones share what is left.
+                    # The first tasks are short, to measure the time per case. The last ones share the remaining cases.
                     size = 1 if rate == 0.0 else int(chunk / rate)
                     size = max(1, min(size, MOST, -(-(len(missing) - at) // most)))
                     numbers, tries = missing[at : at + size], 0
@@ -235,7 +235,7 @@ def _elsewhere(executor: Executor, spec: Spec, missing: Sequence[int], keep: Any
                 except BaseException as error:
                     if isinstance(error, (KeyboardInterrupt, SystemExit)):
                         raise
-                    # The worker was lost, not the case: what a case does wrong is a row.
+                    # The worker was lost; errors of a case give a row instead.
                     if tries + 1 >= TRIES:
                         raise _Broken(f"{type(error).__name__}: {error}" if str(error) else type(error).__name__) from error
                     again.append((numbers, tries + 1))
@@ -247,7 +247,7 @@ def _elsewhere(executor: Executor, spec: Spec, missing: Sequence[int], keep: Any
                 shown(float(done), float(len(missing)))
     except BaseException:
         for future in running:
-            # What has come in is kept; the rest is not begun, where it has not been. An executor that broke may not even cancel.
+            # Finished parts are kept and pending tasks cancelled. A broken executor may even fail to cancel.
             with contextlib.suppress(Exception):
                 if not future.cancel() and future.done() and future.exception() is None:
                     keep(*future.result()[:2])

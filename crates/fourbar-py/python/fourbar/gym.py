@@ -30,11 +30,11 @@ Rule = str | Callable[[Mapping[str, float]], float]
 class MechanismEnv(gymnasium.Env[Array, Array]):
     """An environment from a mechanism.
 
-    model: a `Model`, or what `load` takes. dt: time between two actions, s. observations: patterns of columns, in this order; left out, coordinates and
-    speeds of all joints, states and outputs. actions: names of the inputs; left out, all. limits: least and largest value of actions whose
-    inputs have no range. reward, terminated: the name of a column (such as an output of the file), or a function of the columns by name; left
-    out, zero and never. t_end: time at which an episode is truncated, s. vary: parameters that every reset draws anew between two values.
-    Other keywords are settings of `Model.simulation`.
+    model: a `Model`, or an argument of `load`. dt: time between two actions, s. observations: patterns of columns, in this order; by
+    default coordinates and speeds of all joints, states and outputs. actions: names of the inputs; by default all. limits: smallest and
+    largest action for inputs without a range. reward, terminated: the name of a column (such as an output of the file), or a function of
+    the columns by name; by default zero and never. t_end: time at which an episode is truncated, s. vary: parameters that every reset draws
+    at random between two values. Other keywords are settings of `Model.simulation`.
     """
 
     metadata = {"render_modes": []}
@@ -73,7 +73,7 @@ class MechanismEnv(gymnasium.Env[Array, Array]):
         places: dict[int, None] = {}
         for pattern in chosen:
             found = self.model._core.choose([pattern])
-            # The time comes along with every choice of columns; here it is an observation where somebody asks for it.
+            # Every choice of columns includes the time; here it is an observation only if requested.
             places |= dict.fromkeys(k for k in found if columns[k] != "t" or pattern == "t")
         self._places = np.array(list(places), dtype=np.intp)
         self.observations = tuple(columns[k] for k in self._places)
@@ -107,7 +107,7 @@ class MechanismEnv(gymnasium.Env[Array, Array]):
         return lambda row: rule(dict(zip(names, row.tolist())))
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Array, dict[str, Any]]:
-        """Begins an episode at the start of the mechanism; `options` may hold ``parameters`` to change."""
+        """Begins an episode at the start of the mechanism; `options` may contain ``parameters`` to change."""
         super().reset(seed=seed)
         changed = {k: float(self.np_random.uniform(*ends)) for k, ends in self._vary.items()}
         changed |= (options or {}).get("parameters", {})
@@ -116,13 +116,13 @@ class MechanismEnv(gymnasium.Env[Array, Array]):
             self._simulation = model.simulation(**self._settings)
             self._start = None if changed else self._simulation.save()
         else:
-            # A state alone would leave what events have done.
+            # Setting the state alone would not undo events.
             self._simulation.restore(self._start)
         row = self._simulation.row()
         return row[self._places], {"t": self._simulation.t, "parameters": changed}
 
     def step(self, action: Array) -> tuple[Array, float, bool, bool, dict[str, Any]]:
-        """Holds the actions for one step of time. A run that fails ends the episode; ``info["error"]`` gives the reason. So does an event with
+        """Holds the actions for one time step. A failing run ends the episode; ``info["error"]`` gives the reason. So does an event with
         ``stop: true``, which ``info["ended_by"]`` names."""
         if self._simulation is None:
             raise gymnasium.error.ResetNeeded("call reset before step")
@@ -147,7 +147,7 @@ class MechanismEnv(gymnasium.Env[Array, Array]):
         return row[self._places], float(reward), over, bool(self._simulation.t >= self.t_end - 1e-9), info
 
     def close(self) -> None:
-        """Lets the simulation go."""
+        """Releases the simulation."""
         self._simulation, self._start = None, None
 
 

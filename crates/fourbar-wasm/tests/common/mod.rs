@@ -1,4 +1,4 @@
-//! What the tests of this crate share.
+//! Common parts of the tests of this crate.
 
 use fourbar_io::examples::example;
 use fourbar_wasm::Live;
@@ -9,10 +9,10 @@ pub fn text(name: &str) -> &'static str {
     example(name).unwrap_or_else(|| panic!("there is no model {name}")).text
 }
 
-/// The engine as a page has it.
+/// The engine as used by a page.
 pub struct Page {
     live: Live,
-    /// What it says of the mechanism.
+    /// Its description of the mechanism.
     pub described: Value,
 }
 
@@ -35,20 +35,20 @@ impl Page {
         serde_json::from_str(&self.live.answer(&request.to_string())).expect("replies are JSON")
     }
 
-    /// The reply to a request that must be done.
+    /// The reply to a request that must succeed.
     pub fn good(&mut self, request: Value) -> Value {
         let reply = self.ask(&request);
         assert_eq!(reply["ok"], true, "{request}: {reply}");
         reply
     }
 
-    /// Place of a column.
+    /// Index of a column.
     pub fn column(&self, name: &str) -> usize {
         let columns = self.described["columns"].as_array().expect("columns");
         columns.iter().position(|c| c == name).unwrap_or_else(|| panic!("there is no column {name}"))
     }
 
-    /// The present value of a column.
+    /// The current value of a column.
     pub fn at(&self, column: &str) -> f64 {
         self.live.row()[self.column(column)]
     }

@@ -1,4 +1,4 @@
-//! Runs of one formulation: what they cost, where they end, and where the time goes.
+//! Runs of one formulation: cost, final state, and distribution of the time.
 
 use crate::root;
 use fourbar::absolute::chart::{Chart, Ra, Rate};
@@ -22,7 +22,7 @@ pub enum Chart3 {
 }
 
 impl Chart3 {
-    /// Its name in figures.
+    /// Name in figures.
     pub fn name(self) -> &'static str {
         match self {
             Chart3::Ra => "rA",
@@ -48,19 +48,19 @@ macro_rules! with_chart {
 pub struct Run {
     pub h: f64,
     pub steps: usize,
-    /// Newton ends when corrections fall below this, metres.
+    /// Newton's method ends when corrections are smaller than this, metres.
     pub correction: f64,
-    /// Newton of kinematics without prediction and with a new matrix for every correction.
+    /// Newton's method of kinematics without prediction and with a new matrix for every correction.
     pub plain: bool,
 }
 
-/// Steps timed together: many enough that the clock does not count, few enough that other load seldom empties the caches.
+/// Number of steps timed together: enough for the resolution of the clock, few enough that other load seldom empties the caches.
 const CHUNK: usize = 250;
 
 /// Cost of a run.
 #[derive(Clone, Debug)]
 pub struct Cost {
-    /// Seconds on the processor of every [`CHUNK`] of steps.
+    /// Processor seconds of every [`CHUNK`] of steps.
     pub chunks: Vec<f64>,
     pub steps: usize,
     /// Iterations per step.
@@ -107,7 +107,7 @@ fn kinematics_in<C: Chart>(model: &Model, run: &Run) -> Result<Cost, String> {
     Ok(Cost { chunks, steps: run.steps, iterations: k.work.iterations as f64 / run.steps as f64 })
 }
 
-/// Steps a stepper; where Newton fails, the time of the failure.
+/// Performs steps; if Newton's method fails, the error states the time.
 fn step<C: Chart>(s: &mut Stepper<'_, C>, h: f64, steps: usize) -> Result<(), String> {
     for _ in 0..steps {
         s.attempt(h).and_then(|()| s.accept(h)).map_err(|t| format!("{} at t = {}, h = {h}: {t:?}", C::NAME, s.memory.t))?;
@@ -129,7 +129,7 @@ fn dynamics_in<C: Chart>(model: &Model, method: Method, run: &Run) -> Result<Cos
     Ok(Cost { chunks, steps: run.steps, iterations: s.work.iterations as f64 / run.steps as f64 })
 }
 
-/// Velocity and acceleration of a body after `t` seconds of backward Euler, the method's own.
+/// Velocity and acceleration of a body after `t` seconds of backward Euler, as computed by the method.
 pub fn end(chart: Chart3, model: &Model, h: f64, t: f64, body: usize, axis: usize) -> Result<(f64, f64), String> {
     with_chart!(chart, end_in(model, h, t, body, axis))
 }
@@ -143,7 +143,7 @@ fn end_in<C: Chart>(model: &Model, h: f64, t: f64, body: usize, axis: usize) -> 
     Ok((s.memory.velocities()[body].v[axis], s.memory.accelerations()[body].v[axis]))
 }
 
-/// The same by kinematics: the truth.
+/// The same by kinematics, as a reference.
 pub fn truth(model: &Model, t: f64, body: usize, axis: usize) -> Result<(f64, f64), String> {
     let start = assemble(model).map_err(|d| d.to_string())?.configuration;
     let mut k = Kinematics::new(model, &start).map_err(|d| d.to_string())?;
@@ -163,7 +163,7 @@ pub fn reference(name: &str, column: &str) -> Result<Vec<(f64, f64)>, String> {
     lines.map(|l| Ok((number(l, 0)?, number(l, k)?))).collect()
 }
 
-/// Distance of a coordinate of a body from a reference at its times.
+/// Errors of a coordinate of a body relative to a reference, at its times.
 pub fn distance(
     chart: Chart3,
     model: &Model,
@@ -192,7 +192,7 @@ fn distance_in<C: Chart>(model: &Model, h: f64, reference: &[(f64, f64)], body: 
         .collect()
 }
 
-/// Microseconds of the parts of an iteration of dynamics, and of the chart's part in each formulation.
+/// Microseconds of the parts of an iteration of dynamics, and of the part specific to each chart.
 pub struct Phases {
     pub name: String,
     /// Rows, their Jacobian, and the equations of motion; once per iteration, the same in every chart.
@@ -201,7 +201,7 @@ pub struct Phases {
     pub factor: f64,
     /// A solve; once per iteration, the same in every chart.
     pub solve: f64,
-    /// What the chart does in an iteration: increments, rotation, twist and its derivative of all bodies.
+    /// The operations of the chart in an iteration: increments, rotation, twist and its derivative for all bodies.
     pub maps: [f64; 3],
     /// A whole step in each chart.
     pub step: [f64; 3],
@@ -209,7 +209,7 @@ pub struct Phases {
     pub iterations: [f64; 3],
 }
 
-/// Where the time of a step goes.
+/// Distribution of the time of a step.
 pub fn phases(name: &str, model: &Model) -> Result<Phases, String> {
     let start = assemble(model).map_err(|d| d.to_string())?.configuration;
     let mut s = Stepper::new(model, &start, Method::BackwardEuler);

@@ -1,5 +1,5 @@
-//! The numerical experiments of [Kissel21, section 4] with the systems of the paper and with our three formulations: Tables 8 to 10 and Figs. 2 to 7, written to
-//! `docs/studies/kissel21`.
+//! The numerical experiments of [Kissel21, section 4] with the systems of the paper and with our three formulations: Tables 8 to 10 and
+//! Figs. 2 to 7, written to `docs/studies/kissel21`.
 
 mod literal;
 mod measure;
@@ -18,9 +18,9 @@ use std::path::Path;
 /// The driven mechanisms of the paper.
 const DRIVEN: [(&str, &str); 3] =
     [("1-pendulum", "ra_single_pendulum"), ("four link", "ra_four_link"), ("slider-crank", "ra_slider_crank")];
-/// Rounds of timing; the three formulations take turns, and of each part of a run the shortest time counts.
+/// Rounds of timing; the three formulations run in turn, and for each part of a run the shortest time counts.
 const ROUNDS: usize = 10;
-/// Rounds of the systems of the paper; it took ten runs.
+/// Rounds for the systems of the paper, which used ten runs.
 const LITERAL_ROUNDS: usize = 10;
 const STEPS: [f64; 7] = [1e-4, 2e-4, 5e-4, 1e-3, 2e-3, 5e-3, 1e-2];
 
@@ -29,30 +29,30 @@ type Three = [f64; 3];
 /// A row of a table: its name, times in microseconds per step, iterations per step.
 type Row = (String, Three, Three);
 
-/// The systems of the paper as they stand there, on one mechanism.
+/// The systems as written in the paper, on one mechanism.
 struct Literal {
     name: String,
-    /// Unknowns.
+    /// Number of unknowns.
     sizes: [usize; 3],
     /// Microseconds per step.
     times: Three,
     /// Iterations per step.
     iterations: Three,
-    /// Operations on numbers per step.
+    /// Arithmetic operations per step.
     operations: Three,
-    /// Bodies whose axes were exchanged for Euler angles.
+    /// Number of bodies with permuted axes for Euler angles.
     exchanged: usize,
-    /// Constraints: CD, DP1, DP2, D.
+    /// Numbers of constraints: CD, DP1, DP2, D.
     constraints: [usize; 4],
 }
 
-/// Iterations of position analysis: with the matrix kept, full Newton, from the guess of Eq. (11), and our own way.
+/// Iterations of position analysis: with the matrix kept, with full Newton, from the guess of Eq. (11), and with our method.
 type Counts = [Three; 4];
 
-/// What was measured.
+/// All measurements.
 struct Results {
     table8: Vec<Row>,
-    /// With the matrix of the first iteration kept, and with a new one in every iteration.
+    /// With the matrix of the first iteration, and with a new one in every iteration.
     literal8: [Vec<Literal>; 2],
     table9: Vec<(String, Counts)>,
     fig2: Vec<(f64, [Three; 3])>,
@@ -62,7 +62,7 @@ struct Results {
     state_space: Vec<state::Compared>,
     fig3: Vec<(f64, Three)>,
     fig4: Vec<(f64, Three)>,
-    /// Errors of velocity and acceleration against the step, by figure.
+    /// Errors of velocity and acceleration over the step size, by figure.
     orders: [Vec<(f64, Three, Three)>; 3],
     profile: Vec<measure::Phases>,
 }
@@ -137,7 +137,7 @@ fn three(mut f: impl FnMut(Chart3) -> Result<f64, String>) -> Result<Three, Stri
     Ok([f(Chart3::Ra)?, f(Chart3::Rp)?, f(Chart3::Reps)?])
 }
 
-/// Shortest times and iterations of the three, taken in turn.
+/// Shortest times and iterations of the three formulations, run in turn.
 fn best(mut f: impl FnMut(Chart3) -> Result<measure::Cost, String>) -> Result<(Three, Three), String> {
     let mut costs = [f(Chart3::Ra)?, f(Chart3::Rp)?, f(Chart3::Reps)?];
     for _ in 1..ROUNDS {
@@ -162,7 +162,7 @@ fn both_forms(mut f: impl FnMut(&Model) -> Result<(Three, Three), String>) -> Re
 }
 
 fn table10() -> Result<Vec<Row>, String> {
-    // Theta bounds corrections of accelerations; those of positions are h^2 times as large.
+    // Theta bounds corrections of accelerations; those of positions are smaller by the factor h^2.
     let run = Run { h: 1e-3, steps: 3000, correction: 1e-3 * 1e-6, plain: false };
     let mut rows = both_forms(|model| best(|c| dynamics(c, model, Method::BackwardEuler, &run)))?;
     let (times, iterations) = best(|c| dynamics(c, &shipped("ra_double_pendulum"), Method::BackwardEuler, &Run { steps: 5000, ..run }))?;
@@ -170,11 +170,11 @@ fn table10() -> Result<Vec<Row>, String> {
     Ok(rows)
 }
 
-/// The literal systems on all mechanisms: rounds in which the three take turns.
+/// The literal systems on all mechanisms, in rounds with the three formulations in turn.
 fn literal_rows(dynamic: bool, newton: Newton) -> Result<Vec<Literal>, String> {
     let mut rows = Vec::new();
     for case in cases()? {
-        // Two seconds more for the double pendulum, as in the paper; it has no kinematics.
+        // The double pendulum runs two seconds longer, as in the paper; it has no kinematics.
         if !dynamic && case.name == "2-pendulum" {
             continue;
         }
@@ -210,7 +210,7 @@ fn literal_rows(dynamic: bool, newton: Newton) -> Result<Vec<Literal>, String> {
     Ok(rows)
 }
 
-/// Iterations of the position analysis with every Newton; bare primitives.
+/// Iterations of the position analysis with every variant of Newton's method; bare primitives.
 fn table9() -> Result<Vec<(String, Counts)>, String> {
     let mut rows = Vec::new();
     for case in cases()?.iter().filter(|c| c.name != "2-pendulum") {
@@ -229,7 +229,7 @@ fn table9() -> Result<Vec<(String, Counts)>, String> {
     Ok(rows)
 }
 
-/// Iterations of kinematics of the four link against the step, with every Newton.
+/// Iterations of kinematics of the four link over the step size, with every variant of Newton's method.
 fn fig2(folder: &Path) -> Result<Vec<(f64, [Three; 3])>, String> {
     let list = cases()?;
     let case = &list[2];
@@ -249,7 +249,7 @@ fn fig2(folder: &Path) -> Result<Vec<(f64, [Three; 3])>, String> {
     Ok(points)
 }
 
-/// The same of dynamics.
+/// The same for dynamics.
 fn fig4_literal(folder: &Path) -> Result<Vec<(f64, [Three; 2])>, String> {
     let list = cases()?;
     let case = &list[2];
@@ -306,7 +306,7 @@ fn fig4(folder: &Path) -> Result<Vec<(f64, Three)>, String> {
     Ok(points)
 }
 
-/// Largest distance from the reference in z of the second rod, and its course in time at h = 1e-3.
+/// Largest error in z of the second rod relative to the reference, and its history at h = 1e-3.
 fn fig3(folder: &Path) -> Result<Vec<(f64, Three)>, String> {
     let reference = measure::reference("ra_double_pendulum", "rod2.z")?;
     let model = shipped("ra_double_pendulum");
@@ -317,7 +317,7 @@ fn fig3(folder: &Path) -> Result<Vec<(f64, Three)>, String> {
         for (k, c) in [Chart3::Ra, Chart3::Rp, Chart3::Reps].into_iter().enumerate() {
             let errors = measure::distance(c, &model, h, &reference, 2, 2)?;
             worst[k] = errors.iter().fold(0.0_f64, |s, (_, e)| s.max(*e));
-            // Zero at the start has no logarithm.
+            // The initial error of zero has no logarithm.
             let (t, e): (Vec<f64>, Vec<f64>) = errors.iter().skip(1).map(|(t, e)| (*t, e.max(1e-16).log10())).unzip();
             curves.push((format!("{}, h = {h:.0e}", c.name()), t, e));
         }
@@ -328,7 +328,7 @@ fn fig3(folder: &Path) -> Result<Vec<(f64, Three)>, String> {
     Ok(points)
 }
 
-/// Errors of velocity and acceleration of the method itself after 3 s, against kinematics.
+/// Errors of velocity and acceleration of the integration method after 3 s, relative to kinematics.
 fn order(folder: &Path, number: usize, what: &str, file: &str, (body, axis): (&str, usize)) -> Result<Vec<(f64, Three, Three)>, String> {
     let model = shipped(file);
     let b = model.bodies.iter().position(|x| x.name == body).ok_or(format!("{file} has no body {body}"))?;
@@ -344,7 +344,7 @@ fn order(folder: &Path, number: usize, what: &str, file: &str, (body, axis): (&s
     }
     let x: Vec<f64> = points.iter().map(|p| p.0.log10()).collect();
     let mut curves: Vec<(String, Vec<f64>)> = Vec::new();
-    // The paper shows rA alone for the single pendulum.
+    // The paper shows only rA for the single pendulum.
     for (k, name) in ["rA", "rp", "reps"].iter().enumerate().take(if number == 5 { 1 } else { 3 }) {
         curves.push((format!("velocity, {name}"), points.iter().map(|p| p.1[k].log10()).collect()));
         curves.push((format!("acceleration, {name}"), points.iter().map(|p| p.2[k].log10()).collect()));

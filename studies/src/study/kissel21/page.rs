@@ -1,9 +1,9 @@
-//! The page of the study: tables beside those of the paper, figures, and what the differences come from.
+//! The page of the study: tables compared with those of the paper, figures, and reasons for the differences.
 
 use super::{Literal, Results, Three};
 use std::fmt::Write;
 
-/// Speed-ups of rA and reps over rp in the paper: codes C1 and C2, rA and rE of each.
+/// Speed-ups of rA and reps over rp in the paper: codes C1 and C2, for each rA and rE.
 type Paper = [f64; 4];
 
 const TABLE8: [(&str, Paper); 3] =
@@ -14,7 +14,7 @@ const TABLE10: [(&str, Paper); 4] = [
     ("four link", [2.62, 1.21, 2.41, 1.44]),
     ("slider-crank", [2.93, 1.31, 2.29, 1.30]),
 ];
-/// Iterations of the paper, the same for both codes: rA, rp, rE.
+/// Iterations in the paper, the same for both codes: rA, rp, rE.
 const TABLE9: [(&str, Three); 3] =
     [("1-pendulum", [3.80, 3.82, 3.80]), ("four link", [4.50, 4.47, 4.77]), ("slider-crank", [4.70, 4.83, 4.79])];
 
@@ -52,12 +52,12 @@ fn steps(out: &mut String, head: &str, points: &[(f64, Three)], digits: impl Fn(
     }
 }
 
-/// Slope of an error between two steps, in powers of the step.
+/// Slope of an error between two step sizes, as a power of the step.
 fn slope(a: (f64, f64), b: (f64, f64)) -> f64 {
     (a.1 / b.1).ln() / (a.0 / b.0).ln()
 }
 
-/// Least and largest of some numbers, as `1.2 to 1.5`.
+/// Smallest and largest of some numbers, as `1.2 to 1.5`.
 fn range(numbers: impl Iterator<Item = f64>) -> String {
     let (low, high) = numbers.fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), x| (l.min(x), h.max(x)));
     format!("{low:.2} to {high:.2}")
@@ -100,7 +100,7 @@ fn literal(out: &mut String, rows: &[Literal], paper: &[(&str, Paper)]) {
     }
 }
 
-/// What the paper claims, what was found, and why they differ.
+/// The claims of the paper, the findings, and reasons for the differences.
 fn summary(s: &mut String, r: &Results) {
     let over = |rows: &[Literal], k: usize| range(rows.iter().map(|l| l.times[1] / l.times[k]));
     let work = |rows: &[Literal], k: usize| range(rows.iter().map(|l| l.operations[1] / l.operations[k]));
@@ -218,7 +218,7 @@ pub fn text(r: &Results) -> String {
         for (h, v, a) in points {
             let _ = writeln!(s, "| {h:.0e} | {:.2e} | {:.2e} | {:.2e} | {:.2e} | {:.2e} | {:.2e} |", v[0], v[1], v[2], a[0], a[1], a[2]);
         }
-        // The order between 2e-4 and 2e-3: below that the tolerance of Newton shows, which is divided by h^2 in accelerations.
+        // The order between 2e-4 and 2e-3: below, the tolerance of Newton's method dominates, which accelerations divide by h^2.
         let (fine, coarse) = (&points[1], &points[4]);
         let order = |pick: &dyn Fn(&(f64, Three, Three)) -> f64| slope((coarse.0, pick(coarse)), (fine.0, pick(fine)));
         let o: Vec<String> =

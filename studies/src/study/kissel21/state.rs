@@ -1,4 +1,4 @@
-//! rA in state space beside the index-3 form and the index-1 form with projections: errors against references and time.
+//! rA in state space compared with the index-3 form and the index-1 form with projections: errors against references and time.
 
 use super::measure::reference;
 use fourbar::study::{Analysis, Study};
@@ -19,13 +19,13 @@ pub struct Compared {
     /// Evaluations of accelerations, or Newton iterations.
     pub evaluations: f64,
     pub factorisations: f64,
-    /// Milliseconds on the processor, the shortest of several runs.
+    /// Processor time in milliseconds, the shortest of several runs.
     pub time: f64,
 }
 
-/// Models, and until when they are compared.
+/// Models with the end time of the comparison.
 const MODELS: [(&str, f64); 4] = [("ra_double_pendulum", 2.0), ("a02_n_fourbar_N2", 4.0), ("dca_five_bar", 5.0), ("nc_rscr", 2.0)];
-/// Name, formulation, integrator, and the word for `constraints`.
+/// Name, formulation, integrator, and value of the option `constraints`.
 type Method = (&'static str, &'static str, &'static str, Option<&'static str>);
 const METHODS: [Method; 4] = [
     ("index 3, gen-alpha", "ra", "gen-alpha", None),
@@ -41,7 +41,7 @@ pub fn compared() -> Result<Vec<Compared>, String> {
         let model = shipped(name);
         for method in METHODS {
             for tol in [1e-6_f64, 1e-8] {
-                // Generalized-alpha goes down to 1e-7.
+                // The smallest tolerance of generalised-alpha is 1e-7.
                 let tol = if method.2 == "gen-alpha" { tol.max(1e-7) } else { tol };
                 list.push(one(name, &model, method, tol, until)?);
             }
@@ -98,7 +98,7 @@ fn one(
     })
 }
 
-/// Largest distance from the reference in the places of all bodies that it has; not a number where it has none.
+/// Largest distance from the reference over all bodies in it; NaN if there are none.
 fn error(name: &str, t: &Trajectory, until: f64) -> Result<f64, String> {
     let time = t.column("t").ok_or("no time")?;
     let mut most = f64::NAN;

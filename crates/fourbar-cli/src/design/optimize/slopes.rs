@@ -1,4 +1,4 @@
-//! Slopes of goals and conditions by sensitivities, compared with differences before they are used.
+//! Slopes of goals and conditions by sensitivities, checked against differences before use.
 
 use super::super::Subject;
 use crate::screen::number;
@@ -11,9 +11,9 @@ use fourbar_design::sensitivities::{Method, Parameters, of_measures};
 use fourbar_io::studies::{measure, names_parameters};
 use std::time::Instant;
 
-/// Disagreement with differences, as a share of the largest slope, up to which the slopes are taken for the same.
+/// Largest accepted difference between slopes and difference quotients, relative to the largest slope.
 const AGREE: f64 = 1e-3;
-/// How many times the time of differences they may take.
+/// Largest accepted computing time, relative to that of differences.
 const WORTH: f64 = 3.0;
 
 /// Derivatives of the measures of a case.
@@ -23,14 +23,14 @@ pub struct Exact<'a> {
     pub names: &'a [&'a str],
     /// Measures that are goals; the others are margins.
     pub goals: usize,
-    /// Goals and margins; measures behind these are not differentiated.
+    /// Number of goals and margins; later measures are not differentiated.
     pub searched: usize,
-    /// Minus one if the goal is to become large.
+    /// Minus one if the goal is maximised.
     pub sign: f64,
 }
 
 impl Exact<'_> {
-    /// The derivatives at some values; `None` if the run is not differentiated.
+    /// The derivatives at some values; `None` if the run cannot be differentiated.
     pub fn at(&self, x: &[f64]) -> Option<Slopes> {
         let build = |v: &[f64]| -> Result<_, Error> { Ok(start_settled(self.subject.build(self.names, v)?.0)?.0) };
         let names: Vec<String> = self.names.iter().map(|n| (*n).to_string()).collect();
@@ -62,7 +62,7 @@ impl Exact<'_> {
         })
     }
 
-    /// Whether they are used, and why or why not: they must agree with differences at the start and not take much longer.
+    /// Whether they are used, with the reason: they must agree with differences at the start and not take much longer.
     pub fn check(
         &self,
         start: &[f64],
@@ -95,7 +95,7 @@ impl Exact<'_> {
                 worst = worst.max(((by - row[k]) * range).abs() / size);
             }
         }
-        // Differences to one side take half of these.
+        // One-sided differences take half as many runs.
         let differences = 0.5 * clock.elapsed().as_secs_f64();
         if worst > AGREE {
             return (

@@ -6,7 +6,7 @@ use fourbar::Diagnostic;
 use fourbar::spec::{DriveQuantity, PairKind};
 use nalgebra::{Matrix3, Vector3};
 
-/// Joints that are read.
+/// Supported joint types.
 const READ: [&str; 17] = [
     "FixedJoint",
     "RevoluteJoint",
@@ -48,7 +48,7 @@ impl Asmt<'_, '_> {
     }
 
     pub(super) fn joint(&mut self, item: &Item, assembly: &str) {
-        // Some files leave names empty.
+        // Some files leave the name empty; the type is used then.
         let name = item.value("Name").map_or_else(|| item.text.clone(), |n| n.text.clone());
         if !READ.contains(&item.text.as_str()) {
             let d = Diagnostic::new("M660", format!("`{name}` is a `{}`, which is not read", item.text)).name(&name);
@@ -97,15 +97,15 @@ impl Asmt<'_, '_> {
         self.push(path, item, Joint::new(name, kind, [i.link, j.link], [base, moving], item.spot));
     }
 
-    /// The marker of the moving part as the joint needs it. In the source axes that must be parallel may point opposite ways, as they are
-    /// drawn: then the marker is turned over about its x axis, from which angles are counted.
+    /// The marker of the moving part, oriented as the joint requires. In the source, axes that must be parallel may point in opposite
+    /// directions as drawn: then the marker is turned about its x axis, from which angles are counted.
     fn facing(&self, kind: &Kind, i: &Marker, j: &Marker) -> Pose {
         let R = self.draft.links[i.link].pose.then(&i.pose).R.tr_mul(&self.draft.links[j.link].pose.then(&j.pose).R);
         let over = |d: [f64; 3]| Matrix3::from_diagonal(&Vector3::from(d));
         let turns: &[[f64; 3]] = match kind {
             Kind::Pair(PairKind::Revolute | PairKind::Cylindrical | PairKind::Screw { .. } | PairKind::Planar) => &[[1.0, -1.0, -1.0]],
             Kind::Angle(Some(0.0)) => &[[1.0, -1.0, -1.0]],
-            // Nothing turns here: each axis may point either way.
+            // No rotation is possible here, so each axis may point either way.
             Kind::Pair(PairKind::Prismatic) => &[[1.0, -1.0, -1.0], [-1.0, 1.0, -1.0], [-1.0, -1.0, 1.0]],
             _ => &[],
         };
@@ -122,7 +122,7 @@ impl Asmt<'_, '_> {
         Pose { p: j.pose.p, R: j.pose.R * best }
     }
 
-    /// The joint that lets a link turn (or slide) against another body: its number, and 1 where the link is the moving one, else -1.
+    /// The joint by which a link turns (or slides) against another body: its number, and 1 if the link is the moving one, otherwise -1.
     fn holding(&self, link: usize, turns: bool) -> Option<(usize, f64)> {
         let fits = |j: &Joint| {
             matches!(j.kind, Kind::Pair(PairKind::Revolute | PairKind::Cylindrical | PairKind::Prismatic)) && j.turns() == Some(turns)
@@ -141,7 +141,7 @@ impl Asmt<'_, '_> {
         f.R.column(2).into()
     }
 
-    /// Two wheels that touch from outside turn against each other.
+    /// Two wheels in external contact rotate in opposite directions.
     fn gear(&mut self, item: &Item, name: String, [i, j]: [Marker; 2]) {
         let (Some(ri), Some(rj)) = (self.number(item, "radiusI"), self.number(item, "radiusJ")) else { return };
         let (Some((a, sa)), Some((b, sb))) = (self.holding(i.link, true), self.holding(j.link, true)) else {
@@ -151,7 +151,7 @@ impl Asmt<'_, '_> {
         self.draft.couplings.push(Coupling { name, joints: [a, b], ratio: -ri / rj * sa * sb * same, spot: item.spot });
     }
 
-    /// A rack and a pinion. MarkerI has its x along the teeth and its z along the pinion's axis, on whichever of the two it is placed.
+    /// A rack and a pinion. MarkerI, on either of the two, has its x axis along the teeth and its z axis along that of the pinion.
     fn rack(&mut self, item: &Item, name: String, [i, j]: [Marker; 2]) {
         let Some(radius) = self.number(item, "pitchRadius") else { return };
         let roles = |rack: &Marker, pinion: &Marker| Some((self.holding(rack.link, false)?, self.holding(pinion.link, true)?));
@@ -232,7 +232,7 @@ impl Asmt<'_, '_> {
     }
 }
 
-/// A formula in the words of this program: numbers without the mark of double precision, `t` for the time.
+/// A formula in the syntax of this program: numbers without the suffix of double precision, `t` for the time.
 pub(super) fn expression(text: &str) -> String {
     let mut out = String::new();
     let mut digit = false;

@@ -33,7 +33,7 @@ impl Item {
     }
 }
 
-/// A point with axes on a part, or on the ground.
+/// A point with axes on a part or on the ground.
 #[derive(Clone, Copy)]
 struct Marker {
     link: usize,
@@ -43,14 +43,14 @@ struct Marker {
 struct Asmt<'r, 'a> {
     reading: &'r Reading<'a>,
     draft: Draft,
-    /// By path.
+    /// Markers by path.
     markers: HashMap<String, Marker>,
     joints: HashMap<String, usize>,
     /// Joints by the paths of their markers.
     between: HashMap<[String; 2], usize>,
 }
 
-/// Whether a text is an assembly: its first line names the program, the second states what it is.
+/// Whether a text is an assembly: its first line names the program, the second the kind of file.
 pub(super) fn recognises(text: &str) -> bool {
     let mut lines = text.lines();
     let (first, second) = (lines.next().unwrap_or(""), lines.next().unwrap_or(""));
@@ -81,7 +81,7 @@ pub(super) fn read(reading: &Reading<'_>, text: &str) -> Option<Draft> {
         a.draft.gravity = Some(g.into());
     }
     if let Some(sets) = assembly.child("ConstraintSets") {
-        // Gears and racks couple other joints, which may appear after them.
+        // Gears and racks couple other joints, which may follow later in the file.
         let joints = || sets.child("Joints").into_iter().flat_map(|j| &j.inside);
         for coupling in [false, true] {
             for j in joints().filter(|j| matches!(j.text.as_str(), "GearJoint" | "RackPinionJoint") == coupling) {
@@ -112,7 +112,7 @@ pub(super) fn read(reading: &Reading<'_>, text: &str) -> Option<Draft> {
     Some(a.draft)
 }
 
-/// The lines as a tree; a line without indentation that is not the first two ends it, since results follow.
+/// The lines as a tree. After the first two lines a line without indentation ends it, as results follow.
 fn tree(text: &str) -> Result<Vec<Item>, (Diagnostic, Span)> {
     let mut top: Vec<Item> = Vec::new();
     // Items that are still open, outermost first.
@@ -201,7 +201,7 @@ impl Asmt<'_, '_> {
                 self.wrong("the matrix is not a rotation".into(), m.spot);
                 R = Matrix3::identity();
             }
-            // Printed digits leave it not quite orthogonal.
+            // Printed digits leave the matrix not quite orthogonal.
             for _ in 0..3 {
                 R = R * 1.5 - R * R.transpose() * R * 0.5;
             }

@@ -4,7 +4,7 @@ use super::super::draft::*;
 use fourbar::spec::PairKind;
 use nalgebra::Vector3;
 
-/// What is closer than this is closed, of distances relative to the size of the mechanism: assembly moves nothing by more.
+/// Tolerance of closure, relative to the size of the mechanism: assembly moves nothing by more.
 const CLOSED: f64 = 1e-10;
 
 /// Coordinate of a joint as drawn.
@@ -25,7 +25,7 @@ pub(super) fn distance(draft: &Draft, j: &Joint) -> f64 {
     f.R.tr_mul(&(m.p - f.p)).z
 }
 
-/// Whether the start is as drawn: all joints are closed, and no coordinate is given.
+/// Whether the start is as drawn: all joints are closed, and no coordinate is prescribed.
 pub(super) fn stands(draft: &Draft) -> bool {
     let coupled = |c: &Coupling| {
         let [a, b] = c.joints.map(|k| coordinate(draft, &draft.joints[k]));

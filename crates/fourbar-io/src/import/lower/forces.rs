@@ -7,11 +7,11 @@ use fourbar::Diagnostic;
 use fourbar::expr::{Expr, Symbol};
 use fourbar::spec::*;
 
-/// Speed at which dry friction is half developed, rad/s or m/s.
+/// Speed at which dry friction is half of its full value, rad/s or m/s.
 const DRY_SPEED: f64 = 0.01;
 
 impl Lowering<'_, '_> {
-    /// A formula with coordinates of the source written by those here.
+    /// A formula in the coordinates of the source, expressed in those of the specification.
     fn shifted(&self, text: &str) -> String {
         if self.shifts.is_empty() {
             return text.into();
@@ -32,7 +32,7 @@ impl Lowering<'_, '_> {
         out + rest
     }
 
-    /// A formula of the draft, see [`Effort`].
+    /// Converts a formula of the draft, see [`Effort`].
     pub(super) fn formula(&self, draft: &Draft, text: &str, spot: Spot) -> StateExpr {
         let mut variables: Vec<StateVariable> = Vec::new();
         let text = &self.shifted(text);

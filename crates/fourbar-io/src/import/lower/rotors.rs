@@ -1,6 +1,6 @@
-//! Rotors behind gears. What a file gives is their inertia as the joint feels it: a kinetic energy of half that times the squared rate of
-//! the joint's coordinate, however the links move. A wheel on the ground whose angle follows that coordinate has exactly this energy and no
-//! other effect; for a slide it is a mass that moves level.
+//! Rotors behind gears. A file gives their inertia reflected to the joint: a kinetic energy of half this inertia times the squared rate of
+//! the joint coordinate, for any motion of the links. A wheel on the ground whose angle follows that coordinate has exactly this energy and
+//! no other effect; for a slide it is a mass that moves horizontally.
 
 use super::super::draft::*;
 use super::super::reading::{Reading, about};
@@ -10,7 +10,7 @@ use fourbar::diagnostic::number;
 use fourbar::spec::PairKind;
 use nalgebra::{Matrix3, Vector3};
 
-/// Puts a wheel or a mass on the ground for every rotor; those of joints without a single coordinate are listed.
+/// Adds a wheel or a mass on the ground for every rotor; rotors of joints without a single coordinate are listed.
 pub(super) fn carry(draft: &mut Draft, merged: &mut Merged, reading: &Reading<'_>) {
     let total: f64 = draft.links.iter().enumerate().filter(|(k, _)| merged.0[*k].0 == *k).map(|(_, l)| l.body.mass).sum();
     let light = if total > 0.0 { LITTLE * total } else { LITTLE };
@@ -19,7 +19,7 @@ pub(super) fn carry(draft: &mut Draft, merged: &mut Merged, reading: &Reading<'_
     for k in 0..draft.joints.len() {
         let j = draft.joints[k].clone();
         let inertia = j.passive.rotor;
-        // A joint between parts of one body turns nothing.
+        // A joint between parts of one body does not move.
         if inertia == 0.0 || j.links[0] == j.links[1] {
             continue;
         }
@@ -41,7 +41,7 @@ pub(super) fn carry(draft: &mut Draft, merged: &mut Merged, reading: &Reading<'_
             let to = Pose { p: Vector3::zeros(), R: about(&Vector3::z(), drawn) };
             (base, to, Body { mass: light, com: Vector3::zeros(), J: Matrix3::identity() * inertia })
         } else {
-            // Level, so that its weight does not act.
+            // Horizontal, so that its weight does no work.
             let down = Vector3::from(draft.gravity.unwrap_or_default());
             let axis = if down.norm() > 0.0 { Vector3::from(Pose::with_axis(base.p, &down.normalize()).R.column(0)) } else { Vector3::z() };
             (

@@ -1,5 +1,5 @@
-//! Actuators: an input each, and the force it gives: `gain(length, speed) * u + bias(length, speed)`, along joints, fixed tendons or
-//! the axes of a site.
+//! Actuators: each has an input and a force `gain(length, speed) * u + bias(length, speed)` along joints, fixed tendons or the axes of a
+//! site.
 
 use super::super::draft::*;
 use super::super::xml::Element;
@@ -8,7 +8,7 @@ use super::defaults::Defaults;
 use fourbar::Diagnostic;
 use nalgebra::Vector3;
 
-/// What an actuator pulls on.
+/// The element an actuator acts on.
 enum Pull {
     /// Joints and their weights: the length is the weighted sum of coordinates.
     Joints(Vec<(usize, f64)>),
@@ -16,9 +16,9 @@ enum Pull {
     Site(usize, Vector3<f64>, Vector3<f64>, Vector3<f64>),
 }
 
-/// How the force comes from the input.
+/// Force as a function of the input.
 struct Law {
-    /// Constant, per length, per speed.
+    /// Coefficients: constant, per length, per speed.
     gain: [f64; 3],
     bias: [f64; 3],
     dynamics: Dynamics,
@@ -28,7 +28,7 @@ enum Dynamics {
     None,
     /// The state is the integral of the input.
     Integrator,
-    /// The state follows the input with this time.
+    /// The state follows the input with this time constant.
     Filter(f64),
 }
 
@@ -123,7 +123,7 @@ impl<'x> Mjcf<'_, '_, 'x> {
         };
         let [length, speed] = match &pull {
             Pull::Joints(list) => [sum('q', list), sum('v', list)],
-            // A site alone has neither length nor speed.
+            // A single site has neither length nor speed.
             Pull::Site(..) => ["0".to_string(), "0".to_string()],
         };
         let affine = |x: &[f64; 3]| {
@@ -235,7 +235,7 @@ impl<'x> Mjcf<'_, '_, 'x> {
         }
     }
 
-    /// The unit of an input: that of an effort where it is one, that of a coordinate or speed where a controller compares it with one.
+    /// The unit of an input: that of an effort, or of the coordinate or speed that a controller compares it with.
     fn unit(&self, pull: &Pull, law: &Law) -> &'static str {
         let Pull::Joints(list) = pull else { return "1" };
         let [(joint, weight)] = list.as_slice() else { return "1" };

@@ -8,7 +8,7 @@ use fourbar::Diagnostic;
 use fourbar::spec::PairKind;
 use nalgebra::{Matrix3, Vector3};
 
-/// Elements that add bodies in ways that are not read.
+/// Elements that add bodies in unsupported ways.
 const UNREAD: [&str; 5] = ["composite", "flexcomp", "replicate", "attach", "plugin"];
 
 /// Joints with their frames and classes, and the inertia of a body with its frame.
@@ -19,7 +19,7 @@ struct Inside<'x> {
 }
 
 impl<'x> Mjcf<'_, '_, 'x> {
-    /// The contents of a body or of a frame of it. `frame` is its pose in the link.
+    /// Reads the contents of a body or of a frame in it. `frame` is its pose in the link.
     pub(super) fn content(&mut self, e: Element<'x>, link: usize, frame: &Pose, class: usize) -> Body {
         let mut sum = Body::NONE;
         for c in e.children() {
@@ -84,7 +84,7 @@ impl<'x> Mjcf<'_, '_, 'x> {
         let mut inside = Inside::default();
         self.collect(e, &Pose::IDENTITY, class, &mut inside);
         let Inside { joints, inertia: own } = inside;
-        // Several joints of a body act one after the other, through bodies without mass.
+        // Several joints of a body act in series, through massless bodies.
         let mut base = (parent, inner);
         for (n, (j, within, class)) in joints.iter().enumerate() {
             let last = n + 1 == joints.len();
@@ -110,7 +110,7 @@ impl<'x> Mjcf<'_, '_, 'x> {
         self.draft.links[k].body = own.map_or(geoms, |(i, within)| self.inertial(i).moved(&within));
     }
 
-    /// The joints of a body with their frames, and its inertia, including those inside its frames.
+    /// Collects the joints of a body with their frames, and its inertia, including those inside its frames.
     fn collect(&self, e: Element<'x>, frame: &Pose, class: usize, found: &mut Inside<'x>) {
         for c in e.children() {
             match c.tag() {
@@ -185,7 +185,7 @@ impl<'x> Mjcf<'_, '_, 'x> {
             let axis = if turns.is_some() { r.direction(get("axis"), Vector3::z()) } else { Vector3::z() };
             let frame = within.then(&Pose::with_axis(r.vector(get("pos"), Vector3::zeros()), &axis));
             reference = if turns.is_some() { angle * r.number(get("ref"), 0.0) } else { 0.0 };
-            // As drawn the coordinate has its reference value, so the frame on the base is set back by that value.
+            // The coordinate has its reference value as drawn, so the frame on the base is moved back by that value.
             let back = match turns {
                 Some(true) => Pose { p: Vector3::zeros(), R: about(&Vector3::z(), -reference) },
                 Some(false) => Pose::at(Vector3::new(0.0, 0.0, -reference)),
@@ -212,7 +212,7 @@ impl<'x> Mjcf<'_, '_, 'x> {
         self.reference.push(reference);
     }
 
-    /// The first of the coefficients of a spring or damper; others make it nonlinear and are listed.
+    /// The first coefficient of a spring or damper; further ones would make it nonlinear and are listed.
     pub(super) fn first_coefficient(&self, given: Option<Attribute<'x>>, of: &str) -> f64 {
         let Some((a, x)) = given.and_then(|a| Some((a, self.reading.numbers(a, 1, 3)?))) else { return 0.0 };
         if x[1..].iter().any(|c| *c != 0.0) {

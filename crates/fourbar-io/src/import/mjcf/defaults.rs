@@ -16,18 +16,18 @@ struct Class<'x> {
 pub(super) struct Defaults<'x> {
     classes: Vec<Class<'x>>,
     names: HashMap<&'x str, usize>,
-    /// Attributes that were read from elements, by the tag of their defaults.
+    /// Attributes that were read from elements, by tag of the defaults.
     asked: RefCell<HashMap<String, HashSet<String>>>,
-    /// How many elements of one kind a class has.
+    /// Number of elements of one kind in each class.
     alike: HashMap<(usize, &'x str), usize>,
 }
 
-/// Elements of one kind in one class: more than one come from files that are included.
+/// Largest number of elements of one kind in a class: more than one come from included files.
 const MOST_ALIKE: usize = 50;
-/// Attributes of which the first that is found gives an orientation.
+/// Attributes for the orientation, in order of precedence.
 const TURNS: [&str; 5] = ["quat", "axisangle", "euler", "xyaxes", "zaxis"];
 
-/// Actuators of every kind share their defaults.
+/// Actuators of all kinds share their defaults.
 const ACTUATORS: [&str; 9] = ["general", "motor", "position", "velocity", "intvelocity", "damper", "cylinder", "muscle", "adhesion"];
 
 impl<'x> Defaults<'x> {
@@ -40,7 +40,7 @@ impl<'x> Defaults<'x> {
         };
         d.names.insert("main", 0);
         for e in root.all("default") {
-            // There is one outermost class, whatever it is called.
+            // There is one outermost class, with any name.
             if let Some(name) = e.word("class") {
                 d.names.insert(name, 0);
             }
@@ -59,13 +59,13 @@ impl<'x> Defaults<'x> {
                     return reading.problem(Diagnostic::new("M652", message).name(c.tag()).help("put them together"), c.spot());
                 }
                 self.classes[class].elements.push(c);
-                // The contents of a default are listed if they are not converted, not its presence.
+                // For a default only its contents are listed if they are not converted.
                 c.saw();
                 continue;
             }
             c.saw();
             let Some(name) = reading.need(c, "class") else { continue };
-            // A class may be opened again, as files are included.
+            // A class may be reopened, since files are included.
             let k = match self.names.get(name.value) {
                 Some(k) => *k,
                 None => {
@@ -78,12 +78,12 @@ impl<'x> Defaults<'x> {
         }
     }
 
-    /// The class of an element: its own, or the one that is inherited.
+    /// The class of an element: given or inherited.
     pub fn class_of(&self, reading: &Reading<'_>, e: Element<'_>, inherited: usize) -> usize {
         self.named(reading, e.get("class"), inherited)
     }
 
-    /// The class that the elements inside a body inherit.
+    /// The class inherited by the elements inside a body.
     pub fn class_inside(&self, reading: &Reading<'_>, e: Element<'_>, inherited: usize) -> usize {
         self.named(reading, e.get("childclass"), inherited)
     }
@@ -97,7 +97,7 @@ impl<'x> Defaults<'x> {
         found.unwrap_or(inherited)
     }
 
-    /// Elements that hold values for an element with one of these tags: itself, then its class and those around it.
+    /// Elements with values for an element with one of these tags: the element itself, then its class and the enclosing classes.
     pub fn chain(&self, e: Element<'x>, class: usize, tags: &[&str]) -> impl Iterator<Item = Element<'x>> {
         let around = std::iter::successors(Some(class), |k| self.classes[*k].parent);
         let given = around.flat_map(|k| self.classes[k].elements.iter().rev().copied()).filter(|d| tags.contains(&d.tag()));
@@ -115,7 +115,7 @@ impl<'x> Defaults<'x> {
         self.chain(e, class, tags).find_map(|d| d.get(name))
     }
 
-    /// Defaults are handled when elements of their kind are read, or if there are none.
+    /// Marks default attributes as read if they were looked up for an element, or if there is no element of their kind.
     pub fn settle(&self) {
         let asked = self.asked.borrow();
         for d in self.classes.iter().flat_map(|c| &c.elements) {

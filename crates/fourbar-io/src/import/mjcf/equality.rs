@@ -1,4 +1,4 @@
-//! Equalities: what closes loops and couples joints.
+//! Equalities, which close loops and couple joints.
 
 use super::super::draft::*;
 use super::super::reading::from_quaternion;
@@ -10,7 +10,7 @@ use fourbar::spec::{DriveQuantity, PairKind};
 use nalgebra::Vector3;
 use std::collections::HashMap;
 
-/// Points that are to be one and are not farther apart than this are apart by the digits of the file, m.
+/// Points to be joined within this distance differ only by the rounded digits of the file, m.
 const DIGITS: f64 = 1e-6;
 
 impl<'x> Mjcf<'_, '_, 'x> {
@@ -43,7 +43,7 @@ impl<'x> Mjcf<'_, '_, 'x> {
                 }
             }
         }
-        // Places on bodies count from the pose of the file, so bodies move after all of them are read.
+        // Places on bodies refer to the pose of the file, so bodies are moved after all of them are read.
         let steps = moved.iter().filter_map(|(k, change)| Some((*k, self.draft.joints[*k].step(*change)?))).collect();
         self.draft.displace(0..self.tree, &steps);
     }
@@ -123,7 +123,7 @@ impl<'x> Mjcf<'_, '_, 'x> {
         let [pa, pb] = [a, b].map(|k| self.draft.links[k].pose);
         let given = e.get("relpose").and_then(|x| self.reading.numbers(x, 7, 7));
         let relative = given.and_then(|x| Some(Pose { p: Vector3::new(x[0], x[1], x[2]), R: from_quaternion(&x[3..])? }));
-        // A point at which the rows are taken, which changes nothing if they hold exactly.
+        // The anchor has no effect if the equality holds exactly.
         e.get("anchor");
         let relative = relative.unwrap_or_else(|| pa.inverse().then(&pb));
         self.close(Joint::new(name, kind, [a, b], [relative, Pose::IDENTITY], e.spot()));
@@ -134,7 +134,7 @@ impl<'x> Mjcf<'_, '_, 'x> {
         self.reference.push(0.0);
     }
 
-    /// Couples two joints, or holds one; returns a joint whose drawn coordinate violates the equality, and by how much.
+    /// Couples two joints, or fixes one; returns a joint whose drawn coordinate violates the equality, and the error.
     fn couple(&mut self, e: Element<'x>, name: String) -> Option<(usize, f64)> {
         let r = self.reading;
         let follower = self.named_joint(r.need(e, "joint1")?)?;

@@ -1,4 +1,4 @@
-//! Geoms: what bodies weigh and how they look.
+//! Geoms: mass and appearance of bodies.
 
 use super::super::draft::{Body, Pose};
 use super::super::lower::moved;
@@ -12,7 +12,7 @@ use fourbar::diagnostic::number;
 use fourbar::spec::Shape;
 use nalgebra::Vector3;
 
-/// Groups that MuJoCo's viewer shows at first.
+/// Groups that MuJoCo's viewer shows by default.
 const SHOWN: f64 = 2.5;
 
 /// A geom: its mass and appearance, in the frame of its body.
@@ -22,7 +22,7 @@ pub(super) struct Geom {
 }
 
 impl<'x> Mjcf<'_, '_, 'x> {
-    /// Centre, orientation and half length of something given by its two ends.
+    /// Centre, orientation and half length of a geom given by its two ends.
     fn between(&self, x: &[f64]) -> (Pose, f64) {
         let [a, b] = [0, 3].map(|k| Vector3::new(x[k], x[k + 1], x[k + 2]));
         let d = b - a;
@@ -31,7 +31,7 @@ impl<'x> Mjcf<'_, '_, 'x> {
         (Pose { p: (a + b) / 2.0, R }, length / 2.0)
     }
 
-    /// Reads a geom inside a frame of its body.
+    /// Reads a geom in a frame of its body.
     pub(super) fn geom(&self, e: Element<'x>, frame: &Pose, inherited: usize) -> Geom {
         let r = self.reading;
         let class = self.defaults.class_of(r, e, inherited);
@@ -44,7 +44,7 @@ impl<'x> Mjcf<'_, '_, 'x> {
         if let Some(x) = get("fromto").and_then(|a| r.numbers(a, 6, 6)) {
             let (between, half) = self.between(&x);
             pose = between;
-            // Boxes and ellipsoids have the length as their third number and are as wide as high, the others as their second.
+            // The third size of boxes and ellipsoids is the length, and width equals height; for others the second is the length.
             match kind {
                 "box" | "ellipsoid" => size = vec![size[0], size[0], half],
                 _ => size[1] = half,
@@ -129,7 +129,7 @@ impl<'x> Mjcf<'_, '_, 'x> {
         }
     }
 
-    /// A site: a point, and a place where actuators push.
+    /// A site: a point at which actuators may act.
     pub(super) fn site(&mut self, e: Element<'x>, link: usize, frame: &Pose, inherited: usize) {
         let r = self.reading;
         let class = self.defaults.class_of(r, e, inherited);
@@ -140,7 +140,7 @@ impl<'x> Mjcf<'_, '_, 'x> {
             pose = self.between(&x).0;
         }
         let pose = frame.then(&pose);
-        // How a site is drawn.
+        // Appearance of a site.
         e.ignore(&["size", "type", "rgba", "group", "material"]);
         let Some(name) = e.word("name") else { return };
         if self.sites.insert(name, Site { link, pose }).is_some() {

@@ -1,4 +1,4 @@
-//! Puts the content of included files in the place of `<include file="..."/>`.
+//! Replaces `<include file="..."/>` by the content of the included files.
 
 use super::super::reading::Reading;
 use super::super::xml::{self, Tree};
@@ -13,7 +13,7 @@ pub(in super::super) fn expand(reading: &Reading<'_>, tree: &mut Tree) {
     }
 }
 
-/// Expands the includes inside an element. `depth` counts elements through all files, since each of them may be as deep as one alone may be.
+/// Expands the includes inside an element. `depth` counts elements across all files, since each file may have the full depth.
 fn inside(reading: &Reading<'_>, tree: &mut Tree, at: u32, folder: &str, open: &mut Vec<String>, depth: usize) {
     if depth > xml::MAX_DEPTH {
         return reading.problem(xml::too_deep(), tree.element(at).spot());
@@ -26,7 +26,7 @@ fn inside(reading: &Reading<'_>, tree: &mut Tree, at: u32, folder: &str, open: &
             inside(reading, tree, c, folder, open, depth + 1);
             list.push(c);
         }
-        // Nothing of what follows is looked at.
+        // The rest is skipped after an error.
         if !reading.good() {
             break;
         }
@@ -38,7 +38,7 @@ fn inside(reading: &Reading<'_>, tree: &mut Tree, at: u32, folder: &str, open: &
 fn included(reading: &Reading<'_>, tree: &mut Tree, at: u32, folder: &str, open: &mut Vec<String>, depth: usize) -> Vec<u32> {
     let Some(a) = reading.need(tree.element(at), "file") else { return Vec::new() };
     let wanted = a.value.replace('\\', "/");
-    // Names count from the file that includes, or from the first one.
+    // Names are relative to the including file or to the first file.
     let near = format!("{folder}{wanted}");
     let there = |n: &str| reading.folder.as_ref().is_some_and(|f| f.join(n).is_file());
     let name = if there(&near) { near } else { wanted };

@@ -23,25 +23,25 @@ use tendon::Tendon;
 
 /// Settings of the compiler.
 struct Compiler {
-    /// Factor from angles of the file to radians.
+    /// Factor from angles in the file to radians.
     angle: f64,
-    /// Axes of Euler angles; small letters turn with the frame.
+    /// Axes of Euler angles; small letters are axes of the rotating frame.
     eulerseq: [char; 3],
-    /// Whether a range alone limits.
+    /// Whether a range implies a limit.
     autolimits: bool,
-    /// Inertia from geoms: never, where there is no `inertial`, or always.
+    /// Inertia from geoms: never, if there is no `inertial`, or always.
     from_geoms: FromGeoms,
     /// Groups of geoms that have mass.
     groups: [f64; 2],
-    /// Least mass and inertia.
+    /// Smallest mass and inertia.
     bounds: [f64; 2],
-    /// Whether impossible inertias are evened out.
+    /// Whether impossible inertias are corrected.
     balance: bool,
     /// Total mass, if prescribed.
     total: Option<f64>,
     /// Folder of meshes.
     meshdir: String,
-    /// Whether folders in names of meshes are left out.
+    /// Whether folders in names of meshes are removed.
     strippath: bool,
 }
 
@@ -59,14 +59,14 @@ struct MeshAsset {
     spot: Spot,
 }
 
-/// A site: link and pose in it.
+/// A site: its link and its pose there.
 #[derive(Clone, Copy)]
 struct Site {
     link: usize,
     pose: Pose,
 }
 
-/// Parts of the mechanism that flags of the file switch off.
+/// Parts of the mechanism that are disabled by flags of the file.
 #[derive(Clone, Copy, Debug, Default)]
 struct Off {
     equalities: bool,
@@ -78,7 +78,7 @@ struct Off {
     ranges: bool,
 }
 
-/// What is known while a model is read.
+/// State while a model is read.
 struct Mjcf<'r, 'a, 'x> {
     reading: &'r Reading<'a>,
     meshes: Meshes,
@@ -91,20 +91,20 @@ struct Mjcf<'r, 'a, 'x> {
     sites: HashMap<&'x str, Site>,
     /// Coordinate of each joint as drawn.
     reference: Vec<f64>,
-    /// Whether geoms give the body that is being read its mass.
+    /// Whether geoms contribute to the mass of the current body.
     weighs: bool,
     tendons: HashMap<String, Tendon>,
-    /// Links between the joints of one body, which the file does not have.
+    /// Links inserted between the joints of one body, which are not in the file.
     between: HashSet<usize>,
-    /// What the flags of the file switch off.
+    /// Parts disabled by flags.
     off: Off,
-    /// Terms of the forces of tendons so far.
+    /// Number of terms in the forces of tendons so far.
     terms: Cell<usize>,
     /// Number of joints of the tree; those that close loops follow.
     tree: usize,
 }
 
-/// Reads the tree of a file.
+/// Reads the element tree of a file.
 pub(super) fn read(reading: &Reading<'_>, root: Element<'_>) -> Draft {
     let compiler = compiler(reading, root);
     let defaults = Defaults::new(reading, root);
@@ -167,7 +167,7 @@ fn compiler(reading: &Reading<'_>, root: Element<'_>) -> Compiler {
         strippath: false,
     };
     for e in root.all("compiler") {
-        // Where pictures are, and what is left out or put together for speed.
+        // Folder of textures, and settings that drop or merge elements for speed.
         e.ignore(&["texturedir", "discardvisual", "fusestatic", "usethread", "convexhull", "saveinertial", "alignfree"]);
         let truth = |name: &str, without: bool| e.word(name).map_or(without, |w| w == "true");
         if let Some(a) = e.get("angle") {
@@ -218,7 +218,7 @@ impl<'x> Mjcf<'_, '_, 'x> {
     fn options(&mut self, root: Element<'_>) {
         self.draft.gravity = Some([0.0, 0.0, -9.81]);
         for e in root.all("option") {
-            // Settings of the solver have no meaning for another one.
+            // Solver settings do not apply to this solver.
             e.ignore(&[
                 "timestep",
                 "integrator",
@@ -251,7 +251,7 @@ impl<'x> Mjcf<'_, '_, 'x> {
         }
     }
 
-    /// What the flags switch off is not there; what they say to a solver has no meaning for another one.
+    /// Reads the flags that disable parts of the mechanism; flags for the solver do not apply to this one.
     fn flags(&mut self, f: Element<'_>) {
         f.ignore(&[
             "contact",
@@ -318,7 +318,7 @@ impl<'x> Mjcf<'_, '_, 'x> {
         }
     }
 
-    /// Removes what flags switch off in joints; others may have asked for the values before.
+    /// Removes disabled effects from joints, after other elements have used the values.
     fn switch_off(&mut self) {
         let off = self.off;
         for j in &mut self.draft.joints {
@@ -330,7 +330,7 @@ impl<'x> Mjcf<'_, '_, 'x> {
         }
     }
 
-    /// Bounds of mass and inertia that the compiler asks for.
+    /// Applies the bounds of mass and inertia given in the compiler settings.
     fn bounds(&mut self) {
         let Compiler { bounds: [mass, inertia], balance, total, .. } = self.compiler;
         for (k, link) in self.draft.links.iter_mut().enumerate().skip(1) {

@@ -1,4 +1,4 @@
-//! The ways to specify the orientation of a frame: quaternion, axis and angle, Euler angles, two axes, or the z axis alone.
+//! The ways to give the orientation of a frame: quaternion, axis and angle, Euler angles, two axes, or the z axis alone.
 
 use super::super::draft::Pose;
 use super::super::reading::{about, from_quaternion};
@@ -8,7 +8,7 @@ use fourbar::Diagnostic;
 use nalgebra::{Matrix3, Vector3};
 
 impl<'x> Mjcf<'_, '_, 'x> {
-    /// The orientation that the first element of a chain gives.
+    /// The orientation from the first element of a chain that gives one.
     pub(super) fn rotation<'e>(&self, chain: impl Iterator<Item = Element<'e>>) -> Matrix3<f64> {
         let r = self.reading;
         let v = |x: &[f64]| Vector3::new(x[0], x[1], x[2]);
@@ -36,7 +36,7 @@ impl<'x> Mjcf<'_, '_, 'x> {
                         _ => Vector3::z(),
                     };
                     let turn = about(&axis, angle * self.compiler.angle);
-                    // Small letters turn with the frame, capitals about fixed axes.
+                    // Small letters are axes of the rotating frame, capitals fixed axes.
                     R = if letter.is_ascii_lowercase() { R * turn } else { turn * R };
                 }
                 return R;
@@ -70,7 +70,7 @@ impl<'x> Mjcf<'_, '_, 'x> {
     }
 }
 
-/// The smallest rotation that takes z to a direction.
+/// The smallest rotation of z to a given direction.
 pub(super) fn from_z(z: &Vector3<f64>) -> Matrix3<f64> {
     let axis = Vector3::z().cross(z);
     if axis.norm() < 1e-15 {

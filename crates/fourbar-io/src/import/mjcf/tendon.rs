@@ -1,4 +1,4 @@
-//! Fixed tendons: weighted sums of joint coordinates, on which actuators pull.
+//! Fixed tendons: weighted sums of joint coordinates, on which actuators act.
 
 use super::super::draft::{Acts, Effort};
 use super::super::xml::Element;
@@ -6,7 +6,7 @@ use super::Mjcf;
 use fourbar::Diagnostic;
 use std::collections::HashMap;
 
-/// Terms of all forces of tendons.
+/// Largest number of terms in all forces of tendons.
 const MOST_TERMS: usize = 1_000_000;
 
 /// Joints and their weights.
@@ -16,7 +16,7 @@ pub(super) struct Tendon {
 }
 
 impl<'x> Mjcf<'_, '_, 'x> {
-    /// Whether the forces of one more element on a tendon are still read: each of them is a formula of all its joints.
+    /// Whether the limit of terms permits a further force on a tendon: it acts on every joint with a formula of all its joints.
     pub(super) fn affords(&self, tendon: &Tendon, e: Element<'x>) -> bool {
         let terms = self.terms.get().saturating_add(tendon.terms.len().saturating_pow(2));
         self.terms.set(terms);
@@ -41,7 +41,7 @@ impl<'x> Mjcf<'_, '_, 'x> {
                 continue;
             }
             let mut tendon = Tendon::default();
-            // Index of each joint in the list: its weights add up.
+            // Index of each joint in the list; weights of the same joint are added.
             let mut places: HashMap<usize, usize> = HashMap::new();
             for j in t.all("joint") {
                 let Some(joint) = self.reading.need(j, "joint").and_then(|a| self.named_joint(a)) else { continue };
@@ -61,7 +61,7 @@ impl<'x> Mjcf<'_, '_, 'x> {
             }
             let first = |key: &str| self.first_coefficient(get(key), &name);
             let (stiffness, damping) = (first("stiffness"), first("damping"));
-            // A tendon without lengths is at rest where the springs of its joints are.
+            // By default a tendon is relaxed where the springs of its joints are.
             let at_rest: f64 = tendon.terms.iter().map(|(j, c)| c * self.draft.joints[*j].passive.rest).sum();
             let [low, high] = match get("springlength").and_then(|a| self.reading.numbers(a, 1, 2)).as_deref() {
                 None | Some([-1.0] | [-1.0, -1.0]) => [at_rest; 2],
@@ -81,7 +81,7 @@ impl<'x> Mjcf<'_, '_, 'x> {
                     terms.join("+")
                 };
                 let length = sum('q');
-                // Between the two lengths a tendon is slack.
+                // Between the two lengths the tendon is slack.
                 let beyond = if low == high {
                     format!("(({length})-({low:?}))")
                 } else {

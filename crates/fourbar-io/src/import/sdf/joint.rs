@@ -1,4 +1,4 @@
-//! Joints of SDF, those that close loops among them.
+//! Joints of SDF, including those that close loops.
 
 use super::Sdf;
 use crate::import::draft::*;
@@ -7,7 +7,7 @@ use fourbar::Diagnostic;
 use fourbar::spec::PairKind;
 use nalgebra::Vector3;
 
-/// Values from which a limit counts as absent.
+/// Limits of at least this size mean "none".
 const ENDLESS: f64 = 1e15;
 
 impl<'t> Sdf<'_, '_, 't> {
@@ -24,7 +24,7 @@ impl<'t> Sdf<'_, '_, 't> {
         };
         let (Some(parent), Some(child)) = (end("parent"), end("child")) else { return };
         let (Some(a), Some(b)) = (self.link_of(parent), self.link_of(child)) else { return };
-        // Older versions write further poses of the joint inside its sensors; the pose is that of the joint frame.
+        // Older versions have further poses of the joint in its sensors; this one is that of the joint frame.
         let Some(frame) = self.world(name.value, e.spot()) else { return };
         let axis_of = |tag: &str| {
             let Some(x) = e.child(tag) else { return Some(frame.R * Vector3::z()) };
@@ -48,7 +48,7 @@ impl<'t> Sdf<'_, '_, 't> {
             "universal" | "revolute2" => Kind::Universal,
             "screw" => {
                 let pitch = e.text_of("screw_thread_pitch").and_then(|x| r.numbers(x, 1, 1)).map(|x| x[0]);
-                // The older key counts turns per length, and the other way round.
+                // The older key counts turns per length, with the opposite sign.
                 let old = e.text_of("thread_pitch").and_then(|x| r.numbers(x, 1, 1)).filter(|x| x[0] != 0.0);
                 let lead = pitch.or(old.map(|x| -2.0 * std::f64::consts::PI / x[0])).unwrap_or(1.0);
                 Kind::Pair(PairKind::Screw { lead })
@@ -89,7 +89,7 @@ impl<'t> Sdf<'_, '_, 't> {
             }
         }
         self.draft.joints.push(joint);
-        // A joint without an effort is not driven; one with a bound is.
+        // A joint is driven if it has a bounded effort.
         if let (Some(turns), Some(largest)) = (self.draft.joints[k].turns(), effort)
             && largest > 0.0
             && largest < ENDLESS
@@ -102,7 +102,7 @@ impl<'t> Sdf<'_, '_, 't> {
         }
     }
 
-    /// A constraint of Drake between two frames, which closes a loop.
+    /// A constraint of Drake's extension between two frames, which closes a loop.
     pub(super) fn constraint(&mut self, e: Element<'t>, weld: bool) {
         let names: Vec<_> = e.children().take(3).inspect(|c| c.saw()).map(Element::as_value).collect();
         let [a, b] = *names.as_slice() else {

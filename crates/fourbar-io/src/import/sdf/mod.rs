@@ -15,7 +15,7 @@ use std::collections::HashMap;
 /// An element with a pose: its reference frame, its pose there, and the link it belongs to.
 #[derive(Clone, Debug)]
 struct Frame<'t> {
-    /// Name of the frame; none is that of the model.
+    /// Name of the reference frame; `None` for that of the model.
     relative_to: Option<&'t str>,
     pose: Pose,
     /// Name of the frame to which it is attached; `None` for a link itself.
@@ -23,23 +23,23 @@ struct Frame<'t> {
     link: Option<usize>,
 }
 
-/// What is known while a file is read.
+/// State while a file is read.
 struct Sdf<'r, 'a, 't> {
     reading: &'r Reading<'a>,
     meshes: Meshes,
     draft: Draft,
     joints: Names<'t>,
-    /// Frames of the model at hand by name.
+    /// Frames of the current model by name.
     frames: HashMap<&'t str, Frame<'t>>,
     /// Resolved frames: their poses in the frame of the model, if known.
     known: RefCell<HashMap<&'t str, Option<Pose>>>,
-    /// The frame of the model at hand in the world.
+    /// The frame of the current model in the world.
     model: Pose,
-    /// Put before names where there are several models.
+    /// Prefix of names if there are several models.
     prefix: String,
 }
 
-/// Reads the tree of a file.
+/// Reads the element tree of a file.
 pub(super) fn read(reading: &Reading<'_>, root: Element<'_>) -> Draft {
     root.ignore(&["version"]);
     let world = root.child("world");
@@ -117,7 +117,7 @@ impl<'t> Sdf<'_, '_, 't> {
         let fixed = m.text_of("static").is_some_and(|a| matches!(a.value, "true" | "1"));
         let first = self.draft.links.len();
         let links: Vec<Element<'_>> = m.all("link").filter(|e| self.link(*e)).collect();
-        // The frame of the model moves with one of its links.
+        // The frame of the model moves with its canonical link.
         let canonical = match m.get("canonical_link").filter(|a| !a.value.is_empty()) {
             None => links.first().map(|_| first),
             Some(a) => {
@@ -132,7 +132,7 @@ impl<'t> Sdf<'_, '_, 't> {
         for f in m.all("frame") {
             let (pose, relative) = self.pose(f);
             let attached = f.word("attached_to").filter(|w| !w.is_empty());
-            // What a pose is relative to is a matter of numbers alone.
+            // The frame of reference of a pose does not affect the attachment.
             let attached_to = attached.or(Some("__model__"));
             self.frame(f, Frame { relative_to: relative.or(attached), pose, attached_to, link: None });
         }
@@ -141,7 +141,7 @@ impl<'t> Sdf<'_, '_, 't> {
             let child = j.text_of("child").map(|a| a.value);
             self.frame(j, Frame { relative_to: relative.or(child), pose, attached_to: child, link: None });
         }
-        // The pose of the model is that of the frame by which it is placed.
+        // The pose of the model is that of its placement frame.
         let placed = m.get("placement_frame").filter(|a| !a.value.is_empty());
         self.model = match placed.and_then(|a| self.in_model(a.value, a.spot)) {
             Some(at) => pose.then(&at.inverse()),
@@ -183,10 +183,10 @@ impl<'t> Sdf<'_, '_, 't> {
         }
     }
 
-    /// A frame in the frame of the model; none, with a problem, where frames refer to each other in a ring.
+    /// A frame in the frame of the model; `None`, with a problem, if frames refer to each other in a circle.
     fn in_model(&self, name: &'t str, spot: Spot) -> Option<Pose> {
         let mut known = self.known.borrow_mut();
-        // From the frame to the first that is known, then back.
+        // Follows the references to the first known frame, then computes the poses backwards.
         let (mut way, mut at, mut pose) = (Vec::new(), Some(name), Pose::IDENTITY);
         while let Some(next) = at.filter(|n| *n != "__model__") {
             let lost = match (known.get(next), self.frames.get(next)) {
@@ -194,7 +194,7 @@ impl<'t> Sdf<'_, '_, 't> {
                     pose = *found;
                     break;
                 }
-                // It was reported before.
+                // Already reported.
                 (Some(None), _) => true,
                 (None, None) => {
                     self.reading.unknown("frame", next, self.frames.keys().copied(), spot);
@@ -234,7 +234,7 @@ impl<'t> Sdf<'_, '_, 't> {
         while let Some(f) = self.frames.get(name).filter(|_| way.len() <= self.frames.len()) {
             match (f.link, f.attached_to) {
                 (Some(link), _) => {
-                    // From any frame on the way it is one step the next time.
+                    // Stores the result for all frames on the way.
                     for n in way {
                         self.frames.entry(n).and_modify(|f| f.attached_to = Some(name));
                     }
@@ -247,7 +247,7 @@ impl<'t> Sdf<'_, '_, 't> {
                 (None, None) => break,
             }
         }
-        // Nor does it lead anywhere the next time.
+        // Stores the failure for all frames on the way.
         for n in way {
             self.frames.entry(n).and_modify(|f| f.attached_to = None);
         }
@@ -261,7 +261,7 @@ impl<'t> Sdf<'_, '_, 't> {
         let k = self.draft.links.len();
         let (pose, relative_to) = self.pose(e);
         let mut body = Body::NONE;
-        // Without `inertial` a link has the unit values of the format.
+        // Without `inertial` a link has the default unit values of the format.
         body.mass = 1.0;
         body.J = Matrix3::identity();
         if let Some(i) = e.child("inertial") {
@@ -290,7 +290,7 @@ impl<'t> Sdf<'_, '_, 't> {
         true
     }
 
-    /// What a link looks like.
+    /// Shapes of a link.
     fn look(&mut self, e: Element<'t>) {
         let name = e.word("name").unwrap_or_default();
         let Some(k) = self.frames.get(name).and_then(|f| f.link) else { return };

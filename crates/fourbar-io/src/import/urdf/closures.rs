@@ -1,5 +1,5 @@
-//! The side file of loop closures that sets of parallel robots carry: `robot.yaml` beside `robot.urdf`, with the keys `closed_loop`
-//! (pairs of frames, named by joints or links), `type` (`6d` welds them, `3d` joins their origins) and `name_mot` (driven joints).
+//! The side file of loop closures in collections of parallel robots: `robot.yaml` beside `robot.urdf`, with the keys `closed_loop` (pairs
+//! of frames, named by joints or links), `type` (`6d` welds them, `3d` joins their origins) and `name_mot` (driven joints).
 
 use super::Urdf;
 use crate::file::Limits;
@@ -27,7 +27,7 @@ fn texts(node: &Node, source: &str) -> Vec<(String, Span)> {
     }
 }
 
-/// Reads the keys; `None` if the file is about something else.
+/// Reads the keys; `None` if the file has another purpose.
 fn parse(source: &Arc<str>, most: usize) -> Option<Closures> {
     let tree = Tree::parse(source, most).ok()?;
     let Content::Map(entries) = &tree.root.content else { return None };
@@ -57,7 +57,7 @@ impl Urdf<'_, '_, '_> {
         let Some(closures) = parse(&text, Limits::USUAL.values) else { return };
         for (k, (ends, span)) in closures.loops.iter().enumerate() {
             let spot = Spot { file, span: *span };
-            // The frame of a joint is that of the link it carries.
+            // The frame of a joint is that of its child link.
             let frame = |name: &String| {
                 let found = self.joints.find(name).map(|j| self.draft.joints[j].links[1]).or_else(|| self.links.find(name));
                 if found.is_none() {

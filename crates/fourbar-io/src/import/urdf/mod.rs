@@ -14,7 +14,7 @@ use std::collections::{HashMap, HashSet};
 /// A bound that means "none" in a format that requires one, N or N*m.
 const ENDLESS: f64 = 1e6;
 
-/// What is known while a robot is read.
+/// State while a robot is read.
 struct Urdf<'r, 'a, 't> {
     reading: &'r Reading<'a>,
     meshes: Meshes,
@@ -23,13 +23,13 @@ struct Urdf<'r, 'a, 't> {
     joints: Names<'t>,
     /// Origin of each joint in its parent.
     origins: Vec<Pose>,
-    /// Joints of the tree, each after that which carries its parent.
+    /// Joints of the tree, each after the joint that carries its parent.
     tree: Vec<usize>,
     /// Largest effort of each joint, zero if none is given.
     efforts: Vec<f64>,
 }
 
-/// Reads the tree of a file.
+/// Reads the element tree of a file.
 pub(super) fn read(reading: &Reading<'_>, root: Element<'_>) -> Draft {
     let mut u = Urdf {
         reading,
@@ -42,7 +42,7 @@ pub(super) fn read(reading: &Reading<'_>, root: Element<'_>) -> Draft {
         efforts: Vec::new(),
     };
     root.ignore(&["version"]);
-    // Colours change nothing that moves.
+    // Colours do not affect the motion.
     root.all("material").for_each(Element::done);
     u.draft.gravity = Some([0.0, 0.0, -9.81]);
     for e in root.all("link") {
@@ -115,7 +115,7 @@ impl<'t> Urdf<'_, '_, 't> {
             v.all("material").for_each(Element::done);
             shapes.extend(self.shape(v));
         }
-        // Without visual shapes, collision shapes are drawn.
+        // Collision shapes are drawn if there are no visual shapes.
         if e.child("visual").is_none() {
             for c in e.all("collision") {
                 shapes.extend(self.shape(c));
@@ -182,7 +182,7 @@ impl<'t> Urdf<'_, '_, 't> {
             "fixed" => Kind::Welded,
             "floating" => Kind::Free,
             "planar" => Kind::Pair(PairKind::Planar),
-            // Drake's.
+            // Extensions of Drake.
             "ball" => Kind::Pair(PairKind::Spherical),
             "universal" => Kind::Universal,
             other => {
@@ -231,7 +231,7 @@ impl<'t> Urdf<'_, '_, 't> {
         true
     }
 
-    /// Poses of all links from that of the root, which the ground holds.
+    /// Poses of all links from that of the root, which is fixed to the ground.
     fn place(&mut self, spot: Spot) {
         let n = self.draft.links.len();
         let mut parent: Vec<Option<usize>> = vec![None; n];
@@ -287,7 +287,7 @@ impl<'t> Urdf<'_, '_, 't> {
     }
 
     fn mimics(&mut self, elements: &[Element<'_>]) {
-        // Joint, the one it follows, multiplier, offset.
+        // Leading joint, multiplier and offset by following joint.
         let mut list: HashMap<usize, (usize, f64, f64, Spot)> = HashMap::new();
         let mut steps: HashMap<usize, Pose> = HashMap::new();
         for (k, e) in elements.iter().enumerate() {
@@ -317,11 +317,11 @@ impl<'t> Urdf<'_, '_, 't> {
         }
         let mut order: Vec<usize> = list.keys().copied().collect();
         order.sort_unstable();
-        // What a joint is at while the first in its row is at zero.
+        // Coordinate of each following joint for the leading joint of its chain at zero.
         let mut values: HashMap<usize, f64> = HashMap::new();
         for k in order {
             let (first, ratio, offset, spot) = list[&k];
-            // What the joint follows may follow another one: up to one that leads or is known, then back.
+            // The leading joint may follow another one: the chain is followed to a joint that leads or is known, then evaluated backwards.
             let (mut at, mut way) = (k, Vec::new());
             while let Some((next, ..)) = list.get(&at).filter(|_| !values.contains_key(&at)) {
                 if way.len() > list.len() {
@@ -360,7 +360,7 @@ impl<'t> Urdf<'_, '_, 't> {
         self.draft.displace(self.tree.iter().copied(), &steps);
     }
 
-    /// An input that pushes a joint.
+    /// An input that acts on a joint.
     fn motor(&mut self, name: &str, joint: usize, ratio: f64, spot: Spot) {
         let Some(turns) = self.draft.joints[joint].turns() else { return };
         let largest = self.efforts[joint];
@@ -371,7 +371,7 @@ impl<'t> Urdf<'_, '_, 't> {
         self.draft.efforts.push(Effort { name: name.into(), acts: Acts::Joint(joint, formula), spot });
     }
 
-    /// Lists largest efforts of joints that nothing pushes: they bound no motor.
+    /// Lists largest efforts of joints that are not driven.
     fn unused_efforts(&self, spot: Spot) {
         let joint_of = |e: &Effort| if let Acts::Joint(j, _) = e.acts { Some(j) } else { None };
         let pushed: HashSet<usize> = self.draft.efforts.iter().filter_map(joint_of).collect();
@@ -398,7 +398,7 @@ impl<'t> Urdf<'_, '_, 't> {
         joint.all("hardwareInterface").for_each(Element::done);
         let Some(a) = self.reading.need(joint, "name") else { return };
         let Some(k) = self.joints.find(a.value) else {
-            // The robot is the same without a motor on a joint that it does not have.
+            // A motor on a joint that does not exist has no effect.
             let d = Diagnostic::new("W450", format!("the transmission `{name}` is not converted: there is no joint `{}`", a.value));
             self.reading.note(d.name(&name), a.spot);
             return e.done();
@@ -419,7 +419,7 @@ impl<'t> Urdf<'_, '_, 't> {
         self.motor(&input, k, ratio, e.spot());
     }
 
-    /// A joint that closes a loop, written in the words of SDF inside `<gazebo>`.
+    /// A loop-closing joint in SDF syntax inside `<gazebo>`.
     fn gazebo_joint(&mut self, e: Element<'_>) {
         let r = self.reading;
         let name = e.word("name").unwrap_or("loop").to_string();

@@ -1,9 +1,8 @@
-//! XML as the importers read it: a tree of elements that know their place, and whether they were looked at.
+//! XML for the importers: a tree of elements with their locations and a mark of whether they were read.
 //!
-//! The tree contains indices: the location of a value in its text, its name, its child elements. Nothing of the text is copied but
-//! names, once each, and the few values that differ from the text of the file (references such as `&lt;`, line breaks). Elements of included
-//! files are part of the same tree. Every element and attribute remembers whether an importer looked at it: the rest is listed as not
-//! converted.
+//! The tree contains indices: the location of a value in its text, its name, its child elements. Text is copied only for names, once each,
+//! and for the few values that differ from the text of the file (references such as `&lt;`, line breaks). Elements of included files are
+//! part of the same tree. Every element and attribute is marked when an importer reads it: the others are listed as not converted.
 
 mod parse;
 
@@ -21,7 +20,7 @@ const NONE: u32 = u32::MAX;
 /// The elements of a file and of those that it includes.
 #[derive(Debug, Default)]
 pub(crate) struct Tree {
-    /// By number of the source.
+    /// Texts by number of the source.
     texts: Vec<Arc<str>>,
     /// Names of elements and attributes, each once.
     names: Vec<Arc<str>>,
@@ -34,15 +33,15 @@ pub(crate) struct Tree {
 
 #[derive(Debug)]
 struct Node {
-    /// Number of its name.
+    /// Number of the name.
     tag: u32,
-    /// Its attributes, from and to.
+    /// First and last index of the attributes.
     values: [u32; 2],
-    /// The first element inside it, and the next one beside it.
+    /// The first child element, and the next sibling.
     first: u32,
     next: u32,
     text: Piece,
-    /// Location of its tag.
+    /// Location of the tag.
     start: u32,
     file: u16,
     seen: Cell<bool>,
@@ -50,7 +49,7 @@ struct Node {
 
 #[derive(Debug)]
 struct Value {
-    /// Number of its name.
+    /// Number of the name.
     name: u32,
     piece: Piece,
     file: u16,
@@ -79,11 +78,11 @@ pub(crate) struct Element<'t> {
 /// An attribute.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Attribute<'t> {
-    /// Its name.
+    /// Name.
     pub name: &'t str,
-    /// Its value without blanks around it.
+    /// Value without surrounding blanks.
     pub value: &'t str,
-    /// Location of its value.
+    /// Location of the value.
     pub spot: Spot,
 }
 
@@ -95,7 +94,7 @@ impl Tree {
         Ok(tree)
     }
 
-    /// Reads the text of source number `file` into the tree; gives its outermost element.
+    /// Reads the text of source number `file` into the tree; returns its outermost element.
     pub fn add(&mut self, reading: &Reading<'_>, file: u16, text: &Arc<str>) -> Result<u32, Diagnostic> {
         let from = self.nodes.len() as u32;
         self.texts.resize(self.texts.len().max(usize::from(file) + 1), Arc::from(""));
@@ -120,12 +119,12 @@ impl Tree {
         self.numbers.contains_key(name)
     }
 
-    /// Numbers of the elements inside one.
+    /// Numbers of the child elements.
     pub fn inside(&self, at: u32) -> Vec<u32> {
         self.element(at).children().map(|c| c.at).collect()
     }
 
-    /// Puts other elements inside one.
+    /// Replaces the child elements.
     pub fn put_inside(&mut self, at: u32, list: &[u32]) {
         self.nodes[at as usize].first = list.first().copied().unwrap_or(NONE);
         for (k, n) in list.iter().enumerate() {
@@ -144,7 +143,7 @@ impl Tree {
         k
     }
 
-    /// A value without blanks around it.
+    /// A value without surrounding blanks.
     fn word(&self, file: u16, piece: Piece) -> &str {
         let text = match self.decoded.get(piece.decoded as usize) {
             Some(text) => text,
@@ -159,23 +158,23 @@ impl<'t> Element<'t> {
         &self.tree.nodes[self.at as usize]
     }
 
-    /// Its tag; a namespace prefix precedes it with `_`.
+    /// The tag; a namespace prefix is joined to it by `_`.
     pub fn tag(self) -> &'t str {
         &self.tree.names[self.node().tag as usize]
     }
 
-    /// Location of its tag.
+    /// Location of the tag.
     pub fn spot(self) -> Spot {
         let start = self.node().start as usize;
         Spot { file: self.node().file, span: Span::new(start, start + 1 + self.tag().len()) }
     }
 
-    /// Text directly inside it, without blanks around it.
+    /// Text directly inside the element, without surrounding blanks.
     fn text(self) -> &'t str {
         self.tree.word(self.node().file, self.node().text)
     }
 
-    /// The elements inside it.
+    /// The child elements.
     pub fn children(self) -> impl Iterator<Item = Element<'t>> + Clone {
         let beside = move |at: u32| (at != NONE).then_some(self.tree.element(at));
         std::iter::successors(beside(self.node().first), move |e| beside(e.node().next))
@@ -207,31 +206,31 @@ impl<'t> Element<'t> {
         self.get(name).map(|a| a.value)
     }
 
-    /// Takes note that somebody looked at it.
+    /// Marks the element as read.
     pub fn saw(self) {
         self.node().seen.set(true);
     }
 
-    /// Takes note that somebody dealt with it and all that it holds.
+    /// Marks the element and all its contents as read.
     pub fn done(self) {
         self.saw();
         self.values().iter().for_each(|v| v.seen.set(true));
         self.children().for_each(Element::done);
     }
 
-    /// Takes note that attributes mean nothing for the mechanism.
+    /// Marks attributes as read that do not affect the mechanism.
     pub fn ignore(self, names: &[&str]) {
         self.ignore_where(|name| names.contains(&name));
     }
 
-    /// Takes note that attributes were dealt with, those whose name a condition meets.
+    /// Marks the attributes as read whose name meets a condition.
     pub fn ignore_where(self, dealt_with: impl Fn(&str) -> bool) {
         for v in self.values().iter().filter(|v| dealt_with(self.name(v))) {
             v.seen.set(true);
         }
     }
 
-    /// The first element inside with this tag.
+    /// The first child element with this tag.
     pub fn child(self, tag: &str) -> Option<Element<'t>> {
         self.saw();
         let found = self.children().find(|c| c.tag() == tag)?;
@@ -239,23 +238,23 @@ impl<'t> Element<'t> {
         Some(found)
     }
 
-    /// The elements inside with this tag.
+    /// The child elements with this tag.
     pub fn all(self, tag: &str) -> impl Iterator<Item = Element<'t>> {
         self.saw();
         self.children().filter(move |c| c.tag() == tag).inspect(|c| c.saw())
     }
 
-    /// The text of the first element inside with this tag, as a value with its place.
+    /// The text of the first child element with this tag, as a value with its location.
     pub fn text_of(self, tag: &str) -> Option<Attribute<'t>> {
         Some(self.child(tag)?.as_value())
     }
 
-    /// Its text as a value with its place.
+    /// The text of the element as a value with its location.
     pub fn as_value(self) -> Attribute<'t> {
         Attribute { name: self.tag(), value: self.text(), spot: self.spot() }
     }
 
-    /// What nobody looked at: tags, and attributes of elements that were looked at, with their places.
+    /// Content that was not read: tags, and attributes of elements that were read, with their locations.
     pub fn unseen(self, found: &mut impl FnMut(&'t str, Option<&'t str>, Spot)) {
         if !self.node().seen.get() {
             return found(self.tag(), None, self.spot());

@@ -1,7 +1,7 @@
-//! From a text to a [`Tree`]: one pass without recursion, within limits on depth, elements and attributes.
+//! Parses a text to a [`Tree`]: one pass without recursion, within limits on depth, elements and attributes.
 //!
-//! Document types are refused, so that the only references are those to characters. Prefixes of names need not be declared, and comments
-//! may hold strokes in a row: other programs write both.
+//! Document types are rejected, so that all references are to characters. Prefixes of names need not be declared, and comments may contain
+//! double hyphens: other programs write both.
 
 use super::{NONE, Node, Piece, Tree, Value};
 use crate::places::Span;
@@ -10,24 +10,24 @@ use fourbar::Diagnostic;
 use std::borrow::Cow;
 use std::cell::Cell;
 
-/// Most elements, comments and texts of a file, and of a large one.
+/// Largest number of elements, comments and texts of a usual file, and of a large one.
 const MOST_NODES: [u32; 2] = [600_000, 3_000_000];
 /// Largest number of attributes of an element: duplicates are searched for among all of them.
 const MOST_ATTRIBUTES: usize = 500;
-/// Deepest nesting of elements; robots of a hundred links in a row stay far below it.
+/// Deepest nesting of elements; a chain of a hundred links stays far below it.
 pub(crate) const MAX_DEPTH: usize = 500;
 
-/// What is wrong, and where.
+/// A problem and its position.
 type Wrong = (Diagnostic, usize);
 
-/// An element whose end has not been seen.
+/// An element that is not yet closed.
 struct Open<'x> {
     node: u32,
-    /// The last element inside it.
+    /// The last child element so far.
     last: u32,
-    /// Its name as written.
+    /// Name as written.
     name: &'x str,
-    /// How many prefixes were declared before it.
+    /// Number of prefixes declared before it.
     declared: usize,
     text: Text,
 }
@@ -36,7 +36,7 @@ struct Open<'x> {
 enum Text {
     None,
     One(Piece),
-    /// Of several parts, with blanks between them.
+    /// Several parts joined by blanks.
     Several(String),
 }
 
@@ -44,12 +44,12 @@ struct Parser<'t, 'x> {
     tree: &'t mut Tree,
     text: &'x str,
     file: u16,
-    /// The byte at hand.
+    /// The current byte.
     at: usize,
     /// Elements, comments and texts so far.
     count: u32,
     open: Vec<Open<'x>>,
-    /// Prefixes that are declared here.
+    /// Prefixes declared so far.
     declared: Vec<&'x str>,
 }
 
@@ -171,7 +171,7 @@ impl<'x> Parser<'_, 'x> {
         Piece { span, decoded: self.tree.decoded.len() as u32 - 1 }
     }
 
-    /// Goes behind the end of something that starts here.
+    /// Skips to the end of a construct that starts here.
     fn skip(&mut self, length: usize, end: &str, what: &str) -> Result<(), Wrong> {
         let inside = self.at + length;
         let Some(n) = self.text[inside..].find(end) else { return Err(wrong(format!("{what} is not closed"), self.at)) };
@@ -203,7 +203,7 @@ impl<'x> Parser<'_, 'x> {
         }
     }
 
-    /// Skips a character that is required here.
+    /// Skips a required character.
     fn sign(&mut self, sign: u8, of: &str) -> Result<(), Wrong> {
         if self.byte() != Some(sign) {
             return Err(wrong(format!("`{}` is expected here, {of}", char::from(sign)), self.at));
@@ -273,7 +273,7 @@ impl<'x> Parser<'_, 'x> {
         if self.open.len() > MAX_DEPTH { Err((too_deep(), start)) } else { Ok(()) }
     }
 
-    /// Attributes up to the end of a tag, and whether the element ends there, too.
+    /// Attributes up to the end of a tag, and whether the tag also ends the element.
     fn attributes(&mut self, start: usize) -> Result<bool, Wrong> {
         for count in 0.. {
             let apart = self.blanks();
@@ -320,7 +320,7 @@ impl<'x> Parser<'_, 'x> {
         Ok(false)
     }
 
-    /// Attributes with a declared prefix have their name without it; others keep it, joined by `_`.
+    /// Attributes with a declared prefix are named without it; others keep the prefix, joined by `_`.
     fn resolve(&mut self, from: usize) {
         for k in from..self.tree.values.len() {
             let name = self.tree.names[self.tree.values[k].name as usize].clone();
@@ -332,12 +332,12 @@ impl<'x> Parser<'_, 'x> {
     }
 }
 
-/// A name whose prefix is part of it.
+/// A name with its prefix joined by `_`.
 fn joined_name(name: &str) -> Cow<'_, str> {
     if name.contains(':') { Cow::Owned(name.replace(':', "_")) } else { Cow::Borrowed(name) }
 }
 
-/// The meaning of a part of the text, with references and line breaks replaced. `from` is where it starts.
+/// A part of the text with references and line breaks replaced. `from` is its start.
 fn decoded(raw: &str, from: usize, attribute: bool) -> Result<Cow<'_, str>, Wrong> {
     let special = |c: char| c == '&' || c == '\r' || attribute && matches!(c, '\n' | '\t');
     if !raw.contains(special) {

@@ -1,20 +1,20 @@
-//! GIF: 255 colours that are used most, frames cut to what changes, compressed as the format requires.
+//! GIF: the most frequent colours, frames cropped to the changed region, compressed as the format requires.
 
 use crate::disk::MARK;
 use std::collections::HashMap;
 use tiny_skia::{Pixmap, PremultipliedColorU8};
 
-/// Most codes of the compression.
+/// Largest number of codes of the compression.
 const CODES: u16 = 4096;
 /// Bits of a colour index.
 const BITS: u8 = 8;
 
-/// Colour in fifteen bits: near ones are one.
+/// Colour in fifteen bits, so that similar colours become equal.
 fn key(p: &PremultipliedColorU8) -> u16 {
     u16::from(p.red() >> 3) << 10 | u16::from(p.green() >> 3) << 5 | u16::from(p.blue() >> 3)
 }
 
-/// A table of colours, and which of them each colour becomes.
+/// A table of colours, and the table index of each colour.
 struct Palette {
     colours: Vec<[u8; 3]>,
     index: HashMap<u16, u8>,
@@ -32,7 +32,7 @@ impl Palette {
         }
         let mean = |(n, sum): &(u64, [u64; 3])| sum.map(|s| (s / n.max(&1)) as u8);
         let mut list: Vec<(u16, u64, [u8; 3])> = found.iter().map(|(k, e)| (*k, e.0, mean(e))).collect();
-        // The same pictures give the same table.
+        // A unique order, so that the same pictures give the same table.
         list.sort_by_key(|(k, n, _)| (std::cmp::Reverse(*n), *k));
         let colours: Vec<[u8; 3]> = list.iter().take(256).map(|e| e.2).collect();
         let far = |a: &[u8; 3], b: &[u8; 3]| (0..3).map(|k| (i32::from(a[k]) - i32::from(b[k])).pow(2)).sum::<i32>();
@@ -55,7 +55,7 @@ pub(super) fn encode(pictures: &[Pixmap], delays: &[u16]) -> Vec<u8> {
     for k in 0..256 {
         out.extend(palette.colours.get(k).unwrap_or(&[0; 3]));
     }
-    // It goes round for ever, and says who made it.
+    // Repeats endlessly; a comment names the program.
     out.extend(b"\x21\xff\x0bNETSCAPE2.0\x03\x01\0\0\0");
     out.extend([0x21, 0xfe, MARK.len() as u8]);
     out.extend(MARK.as_bytes());
@@ -81,7 +81,7 @@ pub(super) fn encode(pictures: &[Pixmap], delays: &[u16]) -> Vec<u8> {
     out
 }
 
-/// The rectangle in which two pictures differ: x, y, width, height; one pixel where they do not.
+/// The rectangle in which two pictures differ: x, y, width, height; one pixel if they are equal.
 fn changed(before: &[u8], now: &[u8], width: usize, height: usize) -> [usize; 4] {
     if before.len() != now.len() {
         return [0, 0, width, height];
@@ -96,7 +96,7 @@ fn changed(before: &[u8], now: &[u8], width: usize, height: usize) -> [usize; 4]
     if high[0] == 0 { [0, 0, 1, 1] } else { [low[0], low[1], high[0] - low[0], high[1] - low[1]] }
 }
 
-/// Bits are filled in from the lowest.
+/// Packs bits from the lowest.
 #[derive(Default)]
 struct Bits {
     bytes: Vec<u8>,
@@ -116,7 +116,7 @@ impl Bits {
     }
 }
 
-/// The compression of Lempel, Ziv and Welch with codes that grow.
+/// LZW compression with codes of growing width.
 fn packed(pixels: &[u8]) -> Vec<u8> {
     const CLEAR: u16 = 1 << BITS;
     let mut bits = Bits::default();
@@ -137,7 +137,7 @@ fn packed(pixels: &[u8]) -> Vec<u8> {
             (next, width) = (CLEAR + 2, u32::from(BITS) + 1);
         } else {
             table.insert((prefix, p), next);
-            // The reader is one code behind.
+            // The decoder is one code behind.
             if next == 1 << width {
                 width += 1;
             }
@@ -146,7 +146,7 @@ fn packed(pixels: &[u8]) -> Vec<u8> {
         prefix = u16::from(p);
     }
     bits.put(prefix, width);
-    // The reader may have grown with the last code.
+    // The code width of the decoder may have grown with the last code.
     if next == 1 << width && width < 12 {
         width += 1;
     }
@@ -159,7 +159,7 @@ fn packed(pixels: &[u8]) -> Vec<u8> {
 mod tests {
     use super::*;
 
-    /// Undoes the compression, as a reader does it.
+    /// Decompresses like a decoder.
     fn unpacked(bytes: &[u8]) -> Vec<u8> {
         let (clear, end) = (256usize, 257usize);
         let (mut table, mut width, mut at): (Vec<Vec<u8>>, u32, usize) = (Vec::new(), 9, 0);

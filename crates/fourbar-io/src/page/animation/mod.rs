@@ -1,7 +1,7 @@
-//! The motion as pictures, without a browser: an animated SVG, a GIF, a still picture with earlier and later poses behind the first.
+//! The motion as pictures, without a browser: an animated SVG, a GIF, or a still picture of the first pose with later poses behind it.
 //!
-//! Everything is strokes through places on bodies, so that planar and spatial mechanisms are drawn the same way. Planar ones are seen
-//! along their normal, others from above one side.
+//! Everything is drawn as strokes through points of bodies, in the same way for planar and spatial mechanisms. Planar mechanisms are viewed
+//! along their normal, others obliquely from above.
 
 mod gif;
 mod raster;
@@ -20,38 +20,38 @@ use fourbar::topology::Topology;
 use nalgebra::{Quaternion, UnitQuaternion, Vector3};
 use std::collections::HashSet;
 
-/// Longest edge of the field, and the margin around it, in pixels.
+/// Longest edge of the drawing area, and the margin around it, in pixels.
 const FIELD: f64 = 440.0;
 const MARGIN: f64 = 26.0;
-/// Most key frames.
+/// Largest number of key frames.
 const FRAMES: usize = 90;
-/// Shortest and longest duration, seconds: a motion outside is played slower or faster.
+/// Shortest and longest duration, seconds: motions outside this range are played slower or faster.
 const DURATION: [f64; 2] = [2.0, 12.0];
-/// Colours of the bodies, which colour-blind people can distinguish, and of the rest.
+/// Colours of the bodies, which colour-blind people can distinguish, and of the other parts.
 const COLOURS: [&str; 6] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00"];
 const INK: &str = "#333";
 const TRACE: &str = "#c1272d";
 
-/// Where things are at one time.
+/// Poses at one time.
 struct Frame<'m> {
     poses: Vec<(Vector3<f64>, UnitQuaternion<f64>)>,
-    /// Joints and forces that are not there.
+    /// Joints and forces that are inactive.
     absent: HashSet<&'m str>,
 }
 
-/// From space to paper.
+/// Projection from space to the picture.
 struct Camera {
     right: Vector3<f64>,
     up: Vector3<f64>,
     planar: bool,
-    /// Pixels per metre, and the corner of the field.
+    /// Pixels per metre, and the corner of the drawing area.
     scale: f64,
     corner: [f64; 2],
     height: f64,
 }
 
 impl Camera {
-    /// Looks along the normal of a planar mechanism, or at a spatial one from above one side; up is against gravity where that can be.
+    /// Views a planar mechanism along its normal, a spatial one obliquely from above; up is opposite to gravity if possible.
     fn new(model: &Model, frames: &[Frame<'_>]) -> Self {
         let normal = Topology::new(model).planar.or_else(|| plane_of(model, frames));
         let planar = normal.is_some();
@@ -64,7 +64,7 @@ impl Camera {
         let view = view.try_normalize(1e-9).unwrap_or(Vector3::z());
         let across = |up: &Vector3<f64>| (up - view * view.dot(up)).try_normalize(1e-3);
         let up = across(&wanted).or_else(|| across(&Vector3::y())).or_else(|| across(&Vector3::z())).unwrap_or(Vector3::y());
-        // Of the two sides of a plane the one from which x goes to the right.
+        // Of the two sides of the plane, the one with x to the right.
         let mut right = up.cross(&view);
         if planar && right.sum() < 0.0 {
             right = -right;
@@ -82,7 +82,7 @@ impl Camera {
     }
 }
 
-/// The normal of the plane in which everything moves, where joints that would allow more do not use it.
+/// The normal of the plane in which all bodies move, even if the joints would allow other motions.
 fn plane_of(model: &Model, frames: &[Frame<'_>]) -> Option<Vector3<f64>> {
     let (first, rest) = frames.split_first()?;
     let turns = || {
@@ -105,25 +105,25 @@ impl Frame<'_> {
         Self { poses: list, absent: HashSet::new() }
     }
 
-    /// A place on a body, relative to its centre of mass, in the world.
+    /// The world position of a point on a body.
     fn place(&self, p: &PointOn) -> Vector3<f64> {
         let (r, q) = &self.poses[p.body.index()];
         r + q * p.s
     }
 }
 
-/// Strokes of one pen through places on bodies.
+/// Strokes of the same style through points of bodies.
 struct Part {
-    /// Lines through places; all are closed or none is.
+    /// Lines through points; all are closed or none is.
     strokes: Vec<Vec<PointOn>>,
     closed: bool,
     colour: String,
-    /// Width of the pen: metres where it is that of a part, otherwise pixels.
+    /// Line width: metres for the width of a part, otherwise pixels.
     width: Width,
     /// Whether the inside is filled.
     filled: bool,
     coil: bool,
-    /// The joint or force that it shows, where it is not a body.
+    /// The joint or force it represents, if it is not a body.
     of: Option<String>,
 }
 
@@ -139,20 +139,20 @@ struct Film<'m> {
     camera: Camera,
     parts: Vec<Part>,
     traces: Vec<PointOn>,
-    /// Key frames, and their times as shares of the whole.
+    /// Key frames, and their times as fractions of the duration.
     frames: Vec<Frame<'m>>,
     shares: Vec<f64>,
     /// Paths of the traced points through all rows, in pixels.
     paths: Vec<Vec<[f64; 2]>>,
-    /// Width and height, in pixels.
+    /// Width and height of the picture, in pixels.
     size: [f64; 2],
-    /// Length of the motion, and how long it is played, seconds.
+    /// Duration of the motion and of its playback, seconds.
     span: f64,
     duration: f64,
 }
 
 impl<'m> Film<'m> {
-    /// Of a result, with `most` key frames.
+    /// The motion of a result, with at most `most` key frames.
     fn new(model: &'m Model, shown: &Shown<'_>, most: usize) -> Result<Self, Diagnostic> {
         let (table, label) = (shown.table, shown.label.as_str());
         let poses = Poses::find(model, table, label)?;
@@ -172,13 +172,13 @@ impl<'m> Film<'m> {
         let size = fit(&mut camera, model, &parts, &frames, &traces, &all);
         let paths = traces.iter().map(|p| all.iter().map(|f| camera.pixel(&f.place(p))).collect()).collect();
         let span = times[sound - 1] - times[0];
-        // Rows that are not evenly spread keep their times.
+        // Rows with unequal time steps keep their times.
         let shares = rows.iter().map(|&k| if span > 0.0 { (times[k] - times[0]) / span } else { 0.0 }).collect();
         let duration = span.clamp(DURATION[0], DURATION[1]);
         Ok(Self { model, camera, parts, traces, frames, shares, paths, size, span, duration })
     }
 
-    /// Width of a pen in pixels.
+    /// Line width of a part in pixels.
     fn pen(&self, part: &Part) -> f64 {
         match part.width {
             Width::Metres(w) => (w * self.camera.scale).clamp(3.0, 60.0),
@@ -186,7 +186,7 @@ impl<'m> Film<'m> {
         }
     }
 
-    /// Places of joints in a frame, in pixels, and whether they are there.
+    /// Positions of joints in a frame, in pixels, and whether the joints are active.
     fn joints(&self, frame: &Frame<'_>) -> Vec<([f64; 2], bool)> {
         let place = |j: &Joint| self.camera.pixel(&frame.place(&PointOn { body: j.bodies[1], s: j.M.s }));
         self.model.joints.iter().map(|j| (place(j), !frame.absent.contains(j.name.as_str()))).collect()
@@ -195,13 +195,13 @@ impl<'m> Film<'m> {
 
 /// Drawing of the ground, in pixels.
 enum Footing {
-    /// A foot under a joint.
+    /// A support under a joint.
     Foot([f64; 2]),
-    /// A rail along which something slides.
+    /// A rail along which a body slides.
     Rail([[f64; 2]; 2]),
 }
 
-/// Points that are traced: those of the view, or otherwise the first ones of the file.
+/// Traced points: those of the view, otherwise the first ones of the file.
 fn traces(model: &Model) -> Vec<PointOn> {
     let point = |name: &String| model.points.iter().find(|(n, _)| n == name).map(|(_, p)| *p);
     let body = |name: &String| {
@@ -214,7 +214,7 @@ fn traces(model: &Model) -> Vec<PointOn> {
     }
 }
 
-/// All that is drawn of bodies and springs.
+/// All drawn parts of bodies and springs.
 fn parts(model: &Model, camera: &Camera, first: &Frame<'_>) -> Vec<Part> {
     let mut list = Vec::new();
     for (k, b) in model.bodies.iter().enumerate() {
@@ -279,7 +279,7 @@ fn drawn(shape: &Shape, on: &dyn Fn(&[f64; 3]) -> PointOn, colour: &str, camera:
             let u = axis.cross(&if axis.x.abs() < 0.9 { Vector3::x() } else { Vector3::y() }).normalize();
             let v = axis.cross(&u);
             let ring = |centre: &Vector3<f64>| {
-                // Seen end on it is a wheel, and looks round.
+                // Seen along its axis it is a wheel, and should look round.
                 let n = if end_on { 48 } else { 32 };
                 let angles = (0..n).map(|k| f64::from(k) * std::f64::consts::TAU / f64::from(n));
                 angles.map(|a| on(&(centre + (u * a.cos() + v * a.sin()) * *radius).into())).collect::<Vec<_>>()
@@ -297,7 +297,7 @@ fn drawn(shape: &Shape, on: &dyn Fn(&[f64; 3]) -> PointOn, colour: &str, camera:
                 let p: Vec<[f64; 2]> = f.iter().map(|&i| camera.flat(&first.place(&corner(i)))).collect();
                 (0..4).map(|k| p[k][0] * p[(k + 1) % 4][1] - p[k][1] * p[(k + 1) % 4][0]).sum::<f64>().abs()
             };
-            // Seen along the normal one face hides the others.
+            // Seen along the normal, one face hides the others.
             let shown: Vec<[usize; 4]> = match camera.planar {
                 true => faces.into_iter().max_by(|a, b| area(a).total_cmp(&area(b))).into_iter().collect(),
                 false => faces.to_vec(),
@@ -344,7 +344,7 @@ fn made_from_joints(model: &Model, id: BodyId, colour: &str, camera: &Camera, fi
     }
 }
 
-/// Chooses the scale so that all of the motion is seen, the traces of `all` rows included; gives the size of the picture.
+/// Chooses the scale so that the whole motion is visible, including the traces of `all` rows; returns the size of the picture.
 fn fit(camera: &mut Camera, model: &Model, parts: &[Part], frames: &[Frame<'_>], traces: &[PointOn], all: &[Frame<'_>]) -> [f64; 2] {
     let (mut lo, mut hi) = ([f64::INFINITY; 2], [f64::NEG_INFINITY; 2]);
     let mut see = |p: [f64; 2], room: f64| {
@@ -371,7 +371,7 @@ fn fit(camera: &mut Camera, model: &Model, parts: &[Part], frames: &[Frame<'_>],
     let size = (hi[0] - lo[0]).max(hi[1] - lo[1]).max(1e-12);
     camera.scale = FIELD / size;
     camera.corner = lo;
-    // A motion along a line still has a picture with some height.
+    // A motion along a line still needs a picture of some height.
     let extent = |k: usize| ((hi[k] - lo[k]) * camera.scale).max(0.2 * FIELD);
     let (wide, high) = (extent(0), extent(1));
     camera.corner = [0.5 * (lo[0] + hi[0]) - 0.5 * wide / camera.scale, 0.5 * (lo[1] + hi[1]) - 0.5 * high / camera.scale];
@@ -379,7 +379,7 @@ fn fit(camera: &mut Camera, model: &Model, parts: &[Part], frames: &[Frame<'_>],
     [wide + 2.0 * MARGIN, camera.height]
 }
 
-/// Feet under joints of the ground, and rails where something slides.
+/// Supports under joints of the ground, and rails for sliding bodies.
 fn footings(model: &Model, camera: &Camera, frames: &[Frame<'_>]) -> Vec<Footing> {
     let mut list = Vec::new();
     for j in model.joints.iter().filter(|j| j.bodies.contains(&BodyId::GROUND)) {
@@ -406,7 +406,7 @@ fn strokes(part: &Part, camera: &Camera, frame: &Frame<'_>) -> Vec<Vec<[f64; 2]>
 }
 
 impl Part {
-    /// Whether it is there in a frame.
+    /// Whether the part is active in a frame.
     fn is_in(&self, frame: &Frame<'_>) -> bool {
         self.of.as_deref().is_none_or(|name| !frame.absent.contains(name))
     }
@@ -429,7 +429,7 @@ fn coil(ends: &[[f64; 2]]) -> Vec<[f64; 2]> {
     points
 }
 
-/// A path without the points that lie within half a pixel of the one before.
+/// A path without the points that are within half a pixel of the previous one.
 fn thinned(points: &[[f64; 2]]) -> Vec<[f64; 2]> {
     let mut list: Vec<[f64; 2]> = Vec::new();
     for (k, [x, y]) in points.iter().enumerate() {

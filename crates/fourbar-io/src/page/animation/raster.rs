@@ -1,4 +1,4 @@
-//! The motion painted on pixels: a still picture, the frames of a film, a GIF.
+//! The motion as pixels: a still picture, the frames of a film, a GIF.
 
 use super::{Film, Footing, Frame, INK, Part, TRACE, footings, gif, strokes, thinned};
 use crate::page::Shown;
@@ -7,20 +7,20 @@ use fourbar::Diagnostic;
 use fourbar::model::Model;
 use tiny_skia::{Color, FillRule, LineCap, LineJoin, Paint, Path, PathBuilder, Pixmap, Stroke, Transform};
 
-/// Pixels for each unit of the layout: of stills and films, and of GIFs, which are larger files.
+/// Pixels per unit of the layout: for stills and films, and for GIFs, which are larger files.
 const SHARP: f32 = 2.0;
 const PLAIN: f32 = 1.0;
-/// Poses behind the first one in a still.
+/// Number of poses behind the first one in a still picture.
 const GHOSTS: usize = 7;
-/// How strong they are.
+/// Opacity of these poses.
 const FAINT: f32 = 0.3;
-/// Most frames of a GIF, and of a film.
+/// Largest number of frames of a GIF, and of a film.
 const GIF_FRAMES: usize = 120;
 const FILM_FRAMES: usize = 360;
-/// Frames of a film in a second.
+/// Frames per second of a film.
 const RATE: u32 = 30;
 
-/// A still picture of a result: the first pose, later ones after it, paths of points.
+/// A still picture of a result: the first pose, later poses behind it, paths of points.
 pub fn still_png(model: &Model, shown: &Shown<'_>) -> Result<Vec<u8>, Diagnostic> {
     let film = Film::new(model, shown, GHOSTS + 1)?;
     let mut paper = sheet(&film, SHARP)?;
@@ -32,7 +32,7 @@ pub fn still_png(model: &Model, shown: &Shown<'_>) -> Result<Vec<u8>, Diagnostic
     paper.encode_png().map(signed).map_err(|e| no_picture(&e.to_string()))
 }
 
-/// A moving picture of a result as a GIF that goes round for ever.
+/// An animated GIF of a result that repeats endlessly.
 pub fn animated_gif(model: &Model, shown: &Shown<'_>) -> Result<Vec<u8>, Diagnostic> {
     let film = Film::new(model, shown, GIF_FRAMES)?;
     let empty = sheet(&film, PLAIN)?;
@@ -45,7 +45,7 @@ pub fn animated_gif(model: &Model, shown: &Shown<'_>) -> Result<Vec<u8>, Diagnos
             paper
         })
         .collect();
-    // Hundredths of a second at which frames begin; the last one stays as long as others do.
+    // Start times of the frames in hundredths of a second; the last frame has the average duration.
     let n = pictures.len();
     let begin = |k: usize| match film.shares.get(k) {
         Some(x) => (100.0 * film.duration * x).round() as u32,
@@ -55,25 +55,25 @@ pub fn animated_gif(model: &Model, shown: &Shown<'_>) -> Result<Vec<u8>, Diagnos
     Ok(gif::encode(&pictures, &delays))
 }
 
-/// The frames of a film, evenly spread in time.
+/// The frames of a film at equal time steps.
 pub struct Frames<'m> {
     film: Film<'m>,
     empty: Pixmap,
-    /// Width in pixels, an even number, as coders of films want it.
+    /// Width in pixels, an even number as video encoders require.
     pub width: u32,
     /// Height in pixels, an even number.
     pub height: u32,
-    /// Frames in a second.
+    /// Frames per second.
     pub rate: u32,
 }
 
 impl Frames<'_> {
-    /// How many there are.
+    /// Number of frames.
     pub fn count(&self) -> usize {
         ((self.film.duration * f64::from(self.rate)).ceil() as usize).max(1)
     }
 
-    /// Hands them over one after the other: three bytes a pixel, red, green, blue, by rows.
+    /// Passes the frames to `take` one by one: three bytes per pixel, red, green, blue, by rows.
     pub fn each<E>(&self, take: &mut dyn FnMut(&[u8]) -> Result<(), E>) -> Result<(), E> {
         let mut shown = usize::MAX;
         let mut bytes = Vec::new();
@@ -104,7 +104,7 @@ fn no_picture(why: &str) -> Diagnostic {
     Diagnostic::new("U484", format!("the picture cannot be painted: {why}")).help("write the motion as SVG or as a page instead")
 }
 
-/// White paper with the ground and the paths of points.
+/// A white picture with the ground and the paths of points.
 fn sheet(film: &Film<'_>, scale: f32) -> Result<Pixmap, Diagnostic> {
     let even = |x: f64| 2 * (x * f64::from(scale) / 2.0).ceil() as u32;
     let mut paper = Pixmap::new(even(film.size[0]), even(film.size[1])).ok_or_else(|| no_picture("it has no size"))?;
@@ -182,7 +182,7 @@ impl Pen<'_> {
     }
 
     fn part(&mut self, lines: &[Vec<[f64; 2]>], part: &Part, width: f64) {
-        // A stroke without length is a dot.
+        // A stroke of zero length is a dot.
         let (dots, lines): (Vec<_>, Vec<_>) =
             lines.iter().cloned().partition(|l| l.iter().all(|p| (p[0] - l[0][0]).hypot(p[1] - l[0][1]) < 1e-3));
         for d in dots.iter().filter_map(|l| l.first()) {

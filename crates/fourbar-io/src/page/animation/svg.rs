@@ -1,4 +1,4 @@
-//! The motion as one animated SVG picture, for a README, a slide or a web page: no script, a few tens of kilobytes.
+//! The motion as one animated SVG picture, for a README, a slide or a web page: without script, a few tens of kilobytes.
 
 use super::{FRAMES, Film, Footing, INK, Part, TRACE, footings, strokes, thinned};
 use crate::disk::MARK;
@@ -8,7 +8,7 @@ use fourbar::Diagnostic;
 use fourbar::model::Model;
 use std::fmt::Write;
 
-/// A moving picture of a result.
+/// An animated picture of a result.
 pub fn animated_svg(model: &Model, shown: &Shown<'_>) -> Result<String, Diagnostic> {
     let film = Film::new(model, shown, FRAMES)?;
     let [width, height] = film.size;
@@ -42,7 +42,7 @@ pub fn animated_svg(model: &Model, shown: &Shown<'_>) -> Result<String, Diagnost
             ),
         };
     };
-    // What comes and goes is in a group that is seen at its times.
+    // Parts that are active at times only are in a group that is visible at these times.
     let seen = |s: &mut String, there: &[bool], inside: &dyn Fn(&mut String)| {
         if there.iter().all(|x| *x) {
             return inside(s);
@@ -85,7 +85,7 @@ pub fn animated_svg(model: &Model, shown: &Shown<'_>) -> Result<String, Diagnost
     Ok(s)
 }
 
-/// A hatched foot, or a rail.
+/// A hatched support, or a rail.
 fn footing(s: &mut String, f: &Footing) {
     let _ = match f {
         Footing::Rail([a, b]) => writeln!(
@@ -117,7 +117,7 @@ fn line(points: &[[f64; 2]]) -> String {
     d
 }
 
-/// A stroke without length, which a round pen makes a dot.
+/// A stroke of zero length, which a round cap makes a dot.
 fn dot([x, y]: [f64; 2]) -> String {
     format!("M{x:.1} {y:.1}L{x:.1} {y:.1}")
 }

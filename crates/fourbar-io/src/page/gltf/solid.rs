@@ -22,7 +22,7 @@ fn single(v: &V) -> [f32; 3] {
     [v.x as f32, v.y as f32, v.z as f32]
 }
 
-/// Two directions across an axis of unit length.
+/// Two directions perpendicular to an axis of unit length.
 fn across(axis: &V) -> [V; 2] {
     let u = axis.cross(&if axis.x.abs() < 0.9 { V::x() } else { V::y() }).normalize();
     [u, axis.cross(&u)]
@@ -48,7 +48,7 @@ impl Solid {
         self.places.iter_mut().for_each(|p| (0..3).for_each(|k| p[k] += d[k]));
     }
 
-    /// A shape that is no mesh.
+    /// A shape other than a mesh.
     pub fn shape(&mut self, shape: &Shape) {
         match shape {
             Shape::Box { size, at } => {
@@ -115,7 +115,7 @@ impl Solid {
         }
     }
 
-    /// A polygon with a thickness; it may have corners that point inwards.
+    /// A polygon with a thickness; it may be concave.
     fn plate(&mut self, points: &[V], thickness: f64) {
         let n = points.len();
         let sum: V = (0..n).map(|k| points[k].cross(&points[(k + 1) % n])).sum();
@@ -134,7 +134,7 @@ impl Solid {
     }
 }
 
-/// Triangles of a polygon that goes round to the left: ears are cut off one after the other.
+/// Triangulates an anticlockwise polygon by cutting off ears.
 fn ears(p: &[[f64; 2]]) -> Vec<[usize; 3]> {
     let mut left: Vec<usize> = (0..p.len()).collect();
     let mut out = Vec::new();
@@ -146,7 +146,7 @@ fn ears(p: &[[f64; 2]]) -> Vec<[usize; 3]> {
             let inside = |q: usize| q != a && q != b && q != c && turn(a, b, q) >= 0.0 && turn(b, c, q) >= 0.0 && turn(c, a, q) >= 0.0;
             turn(a, b, c) > 0.0 && !left.iter().any(|q| inside(*q))
         });
-        // A polygon that crosses itself has none: it is cut anyhow.
+        // A polygon that intersects itself may have no ear: any corner is cut off then.
         let k = ear.unwrap_or(0);
         out.push([left[(k + n - 1) % n], left[k], left[(k + 1) % n]]);
         left.remove(k);
@@ -161,7 +161,7 @@ fn ears(p: &[[f64; 2]]) -> Vec<[usize; 3]> {
 mod tests {
     use super::*;
 
-    /// Volume by the divergence theorem: closed surfaces that face outwards have that of the shape.
+    /// Volume by the divergence theorem: equals that of the shape for closed surfaces that face outwards.
     fn volume(s: &Solid) -> f64 {
         let v = |k: u32| V::from(s.places[k as usize].map(f64::from));
         s.triangles.iter().map(|t| v(t[0]).dot(&v(t[1]).cross(&v(t[2]))) / 6.0).sum()
@@ -182,7 +182,7 @@ mod tests {
         assert!((volume(&tube) - corners * 0.25 * 5f64.sqrt()).abs() < 1e-5, "{}", volume(&tube));
         let ball = volume(&of(Shape::Sphere { at: [1.0, 2.0, 3.0], radius: 1.0 }));
         assert!(ball > 0.95 * 4.0 / 3.0 * PI && ball < 4.0 / 3.0 * PI, "{ball}");
-        // An L of three unit squares, which has a corner that points inwards.
+        // An L of three unit squares, which has a concave corner.
         let points = [[0.0, 0.0], [2.0, 0.0], [2.0, 1.0], [1.0, 1.0], [1.0, 2.0], [0.0, 2.0]].map(|[x, y]| [x, y, 0.5]).to_vec();
         assert!((volume(&of(Shape::Plate { points: points.clone(), thickness: 0.2 })) - 0.6).abs() < 1e-6);
         let back = points.into_iter().rev().collect();

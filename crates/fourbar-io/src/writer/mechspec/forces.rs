@@ -25,7 +25,7 @@ impl Writer<'_> {
         self.point_name(&PointOn { body: j.bodies[1], s: j.M.s })
     }
 
-    /// An expression with the names of MechSpec; `None` if it reads a joint.
+    /// An expression in the names of MechSpec; `None` if it uses a coordinate of a joint.
     fn expression(&self, e: &StateExpr) -> Option<String> {
         if let Some(x) = e.expr.constant_value() {
             return Some(number(x));
@@ -50,7 +50,7 @@ impl Writer<'_> {
         Some(quoted(&e.expr.to_text(|k| names.get(k as usize).cloned().unwrap_or_else(|| "t".into()))))
     }
 
-    /// A function of time plus a constant.
+    /// A function of time, scaled and shifted.
     fn shifted(e: &Expr, factor: f64, shift: f64) -> String {
         if let Some(x) = e.constant_value() {
             return number(factor * x + shift);
@@ -60,7 +60,7 @@ impl Writer<'_> {
         quoted(&if shift == 0.0 { text } else { format!("{text} + ({})", number(shift)) })
     }
 
-    /// Points that springs, forces and prescribed lengths need: parts must have them before their frames are made.
+    /// Adds the points of springs, forces and prescribed lengths, before the frames of parts are built.
     pub(super) fn points_of_elements(&mut self) {
         let spec = self.spec;
         for (_, f) in self.model.forces.clone() {
@@ -86,7 +86,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Bodies without inertia that are held, pulled and watched at their one point only.
+    /// Finds bodies without inertia that are used at their centre of mass only, which are written as particles.
     pub(super) fn lone_particles(&mut self) {
         let m = &self.model;
         let mut lone: Vec<bool> = m.bodies.iter().map(|b| b.mass > 0.0 && b.J_bar.amax() == 0.0).collect();
@@ -128,7 +128,7 @@ impl Writer<'_> {
         self.particle = lone;
     }
 
-    /// Refuses contacts, inputs and states, which MechSpec does not have.
+    /// Rejects contacts, inputs and states, which MechSpec does not have.
     pub(super) fn no_auxiliaries(&mut self) {
         let spec = self.spec;
         for (name, _) in &spec.inputs {
@@ -203,17 +203,17 @@ impl Writer<'_> {
         }
     }
 
-    /// Factor and shift from the joint's angle to the one of MechSpec.
+    /// Factor and shift from the angle of the joint to that of MechSpec.
     fn angle(&self, j: &Joint, frames: &[Option<Frame>]) -> (f64, f64) {
         let start = Configuration::start(&self.model);
         let pose = |b: BodyId| -> Pose { start.q[b.index()] };
         let [i, k] = j.bodies.map(pose);
         let drawn = j.coordinate(JointCoordinate::Angle).map_or(0.0, |y| y.value(&i, &k, &start.turns));
         if !self.plane {
-            // Counted from the start about the shared vector.
+            // Measured from the start, about the shared vector.
             return (1.0, -drawn);
         }
-        // From the x axis of the base to that of the moving part, about z.
+        // Measured from the x axis of the base to that of the moving part, about z.
         let x = |b: BodyId| {
             let q = frames.get(b.index()).and_then(|f| f.as_ref()).map_or(V::x(), |f| f.q.column(0).into_owned());
             pose(b).A * q

@@ -1,4 +1,4 @@
-//! Points and vectors of a mechanism, merged where bodies share them, and the frames of parts made of them.
+//! Points and vectors of a mechanism, merged where bodies share them, and the frames of parts built from them.
 
 use super::{V, Writer, clean};
 use crate::mechspec::tokens;
@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 struct Item {
     vector: bool,
-    /// In the world, at the start.
+    /// World coordinates at the start.
     world: V,
     /// Coordinates by body: relative to its centre of mass, body axes.
     on: BTreeMap<usize, V>,
@@ -19,9 +19,9 @@ struct Item {
 #[derive(Default)]
 pub(super) struct Items {
     list: Vec<Item>,
-    /// Items of each body, to merge with.
+    /// Items of each body, for merging.
     by_body: HashMap<usize, Vec<usize>>,
-    /// Names of the author's points.
+    /// Index of the items by the names of points in the model.
     called: HashMap<String, usize>,
     taken: HashSet<String>,
 }
@@ -33,30 +33,30 @@ impl Items {
     pub fn is_vector(&self, k: usize) -> bool {
         self.list[k].vector
     }
-    /// In the world at the start; exact if it is fixed.
+    /// World coordinates at the start; exact if the item is fixed.
     pub fn world(&self, k: usize) -> V {
         self.local(k, 0).unwrap_or(self.list[k].world)
     }
     pub fn local(&self, k: usize, body: usize) -> Option<V> {
         self.list[k].on.get(&body).copied()
     }
-    /// The first body of an item that can move.
+    /// The first movable body of an item.
     pub fn home(&self, k: usize) -> Option<(usize, V)> {
         self.list[k].on.iter().find(|(b, _)| **b != 0).map(|(b, s)| (*b, *s))
     }
     pub fn name(&self, k: usize) -> String {
         self.list[k].name.clone().unwrap_or_else(|| format!("{}{}", if self.list[k].vector { "v" } else { "P" }, k + 1))
     }
-    /// The item that carries one of the author's names.
+    /// The item with the name of a point in the model.
     pub fn named(&self, name: &str) -> Option<usize> {
         self.called.get(name).copied()
     }
 
-    /// Keeps the author's name of a point where MechSpec can say it.
+    /// Keeps the name of a point in the model if it is valid in MechSpec.
     pub fn call(&mut self, k: usize, name: &str) {
         self.called.insert(name.to_string(), k);
         let good = matches!(tokens(name).as_deref(), Some([_])) && name.starts_with(|c: char| c.is_ascii_uppercase());
-        // Names made of `P` and digits are for the points without a name.
+        // Names of `P` and digits are reserved for points without a name.
         if good && !(name.starts_with('P') && name.len() > 1) && self.list[k].name.is_none() && self.taken.insert(name.to_string()) {
             self.list[k].name = Some(name.to_string());
         }
@@ -69,7 +69,7 @@ impl Items {
         self.put(true, on, world)
     }
 
-    /// Adds an item; one that is there already on one of the bodies is taken instead and shared.
+    /// Adds an item; an existing coincident item on one of the bodies is reused and shared.
     fn put(&mut self, vector: bool, on: &[(usize, V)], world: V) -> usize {
         let same = |items: &Self, k: usize| {
             let item = &items.list[k];
@@ -97,9 +97,9 @@ impl Items {
 pub(super) struct Frame {
     /// Name of the part.
     pub key: String,
-    /// Its items; the first three make the frame.
+    /// Its items; the first three define the frame.
     pub items: Vec<usize>,
-    /// Origin, relative to the centre of mass, body axes.
+    /// Origin relative to the centre of mass, body axes.
     pub origin: V,
     /// Axes of the frame as columns, body axes.
     pub q: Matrix3<f64>,
@@ -183,7 +183,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Frames of all bodies, made of their items; missing directions are added.
+    /// Frames of all bodies, from their items; missing directions are added.
     pub(super) fn frames(&mut self) -> Vec<Option<Frame>> {
         let mut frames = vec![None];
         let mut keys = HashSet::new();
@@ -191,7 +191,7 @@ impl Writer<'_> {
             let frame = self.frame(b, &mut keys);
             frames.push(Some(frame));
         }
-        // Names are known now.
+        // All names are known here.
         let named: Vec<String> = self.collinear.iter().map(|c| self.resolve(c)).collect();
         self.collinear = named;
         frames
@@ -256,13 +256,13 @@ impl Writer<'_> {
         Frame { key, items: list, origin: s, q: Matrix3::from_columns(&[ex, ey, ex.cross(&ey)]), particle: false }
     }
 
-    /// Puts the names of items for their marks.
+    /// Replaces the marks of items by their names.
     pub(super) fn resolve(&self, text: &str) -> String {
         text.split('#').filter(|p| !p.is_empty()).filter_map(|p| p.parse().ok()).map(|k: usize| self.items.name(k)).collect()
     }
 }
 
-/// An item whose name is not settled yet.
+/// An item whose name is not yet determined.
 pub(super) struct Mark(pub usize);
 
 impl std::fmt::Display for Mark {

@@ -1,6 +1,6 @@
 //! A mechanism as a MechSpec file [Pryce20, Figs. 3 and 5].
 //!
-//! Joints become shared points and vectors, so only what sharing can say is written; everything else is rejected by name. Poses and
+//! Joints become shared points and vectors: only what these can express is written, everything else is rejected by name. Poses and
 //! velocities are those of the points and vectors. Elements beyond the paper (forces, actuators, damping) use our additions.
 
 mod forces;
@@ -18,7 +18,7 @@ use nalgebra::Vector3;
 
 type V = Vector3<f64>;
 
-/// What is collected on the way.
+/// State while the file is written.
 struct Writer<'a> {
     spec: &'a ModelSpec,
     /// The mechanism without the mass of springs, which would appear as bodies.
@@ -38,9 +38,9 @@ struct Writer<'a> {
     notes: Vec<Diagnostic>,
 }
 
-/// The text of a MechSpec file with its omissions, or the elements that it cannot express.
+/// The text of a MechSpec file with notes on omissions, or an error with the elements that it cannot express.
 pub fn write_mechspec(spec: &ModelSpec) -> Result<(String, Vec<Diagnostic>), Error> {
-    // The mass of a spring becomes bodies in the model; here it stays with the spring.
+    // In the model the mass of a spring becomes bodies; here it stays with the spring.
     let mut light = spec.clone();
     for (_, f) in &mut light.forces {
         if let ForceSpec::Spring(SpringSpec { mass, .. }) = f {
@@ -83,7 +83,7 @@ pub fn write_mechspec(spec: &ModelSpec) -> Result<(String, Vec<Diagnostic>), Err
     if let Some(refused) = Error::of(w.refused) {
         return Err(refused);
     }
-    // A last check that the reader accepts the written file.
+    // Verifies that the reader accepts the written file.
     match read_model(&text, &ReadOptions::default()) {
         Ok(_) => Ok((text, w.notes)),
         Err(problem) => {
@@ -93,7 +93,7 @@ pub fn write_mechspec(spec: &ModelSpec) -> Result<(String, Vec<Diagnostic>), Err
     }
 }
 
-/// Whether everything happens in one plane normal to z.
+/// Whether the mechanism moves in one plane normal to z.
 fn is_plane(spec: &ModelSpec, model: &Model) -> bool {
     let Some(n) = Topology::new(model).planar else { return false };
     let flat = |x: f64| x.abs() < 1e-9 * model.length;
@@ -134,7 +134,7 @@ impl Writer<'_> {
         if self.plane { 2 } else { 3 }
     }
 
-    /// Coordinates in the fewest numbers: trailing zeros are omitted.
+    /// Coordinates without trailing zeros.
     fn padded(&self, x: &V) -> String {
         let mut end = self.dimension();
         while end > 1 && x[end - 1] == 0.0 {
@@ -152,7 +152,7 @@ impl Writer<'_> {
         b.r + b.A * s
     }
 
-    /// Points that are only reported, or that springs, forces and conditions use.
+    /// Points that are only reported, or used by springs, forces and conditions.
     fn places(&mut self) {
         let named: Vec<_> = self.model.points.iter().map(|(n, p)| (n.clone(), p.body.index(), p.s)).collect();
         for (name, body, s) in named {
@@ -290,7 +290,7 @@ impl Writer<'_> {
         text
     }
 
-    /// What assembly must hold: names for the two sets, and the values that the conditions prescribe.
+    /// Conditions of the assembly: names for the two sets, and the prescribed values.
     #[allow(clippy::type_complexity)]
     fn conditions(&mut self, frames: &[Option<Frame>]) -> ([Vec<String>; 2], Vec<(usize, usize, bool, f64)>) {
         let mut held: [Vec<String>; 2] = Default::default();
@@ -339,7 +339,7 @@ fn section(key: &str, indent: &str, entries: &[(String, String)]) -> String {
     format!("{key}:\n{lines}")
 }
 
-/// All components of a point together are the point.
+/// Replaces all components of a point together by the point.
 fn whole(names: &mut Vec<String>, dimension: usize) {
     let stem = |n: &str| n[..n.len().saturating_sub(1)].to_string();
     let mut k = 0;
@@ -356,7 +356,7 @@ fn whole(names: &mut Vec<String>, dimension: usize) {
     }
 }
 
-/// Rounding of the last digits is not written.
+/// Removes rounding errors in the last digits.
 fn clean(x: V) -> V {
     let small = 1e-15 * (1.0 + x.amax());
     x.map(|x| if x.abs() < small { 0.0 } else { x })

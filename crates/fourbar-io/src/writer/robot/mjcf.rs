@@ -8,7 +8,7 @@ use fourbar::{Diagnostic, Error};
 use std::collections::HashMap;
 use std::f64::consts::PI;
 
-/// The text of an MJCF file, and what it omits. The bodies have their assembled positions.
+/// The text of an MJCF file, and notes on omissions. The bodies have their assembled positions.
 pub fn write_mjcf(spec: &ModelSpec, model: &Model) -> Result<(String, Vec<Diagnostic>), Error> {
     let mut t = Tree::new(spec, model)?;
     let title = if spec.title.is_empty() { "mechanism" } else { spec.title.as_str() };
@@ -38,7 +38,7 @@ pub fn write_mjcf(spec: &ModelSpec, model: &Model) -> Result<(String, Vec<Diagno
     Ok((t.out, t.notes))
 }
 
-/// Torsion springs by joint: stiffness, rest, damping. What has another law is left out.
+/// Torsion springs by joint: stiffness, rest angle, damping. Springs with other laws are omitted.
 fn springs(t: &mut Tree<'_>) -> HashMap<String, [f64; 3]> {
     let mut list = HashMap::new();
     let spec = t.spec;
@@ -175,7 +175,7 @@ impl Tree<'_> {
         }
     }
 
-    /// Joints that close loops, couplings, and drives that hold.
+    /// Joints that close loops, couplings, and drives to a fixed value.
     fn equalities(&mut self) {
         let model = self.model;
         let mut lines = Vec::new();
@@ -243,7 +243,7 @@ impl Tree<'_> {
         }
     }
 
-    /// Springs between points are tendons between sites.
+    /// Springs between points become tendons between sites.
     fn tendons(&mut self) {
         let spec = self.spec;
         for (name, f) in &spec.forces {
@@ -254,7 +254,7 @@ impl Tree<'_> {
         }
     }
 
-    /// Actuators that push with an input times a number.
+    /// Actuators whose effort is an input times a number.
     fn actuators(&mut self) {
         let (spec, model) = (self.spec, self.model);
         let mut lines = Vec::new();
@@ -277,11 +277,11 @@ impl Tree<'_> {
     }
 }
 
-/// The input and the number of an effort that is their product.
+/// The input and the factor of an effort that is their product.
 pub(super) fn factor(e: &StateExpr) -> Option<(String, f64)> {
     let [StateVariable::Auxiliary(name)] = e.variables.as_slice() else { return None };
     let at = |x: f64| Expr::eval::<f64>(&e.expr, &[x]);
-    // A straight line through the origin has the same slope everywhere.
+    // A linear function has the same ratio to its argument everywhere.
     let slope = at(1.0);
     let linear = at(0.0) == 0.0 && [-1.0, 0.5, 3.0, 1e3].iter().all(|x| (at(*x) - slope * x).abs() <= 1e-12 * (slope * x).abs());
     linear.then(|| (name.clone(), slope))

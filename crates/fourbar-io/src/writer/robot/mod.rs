@@ -1,5 +1,5 @@
-//! Mechanisms in the formats of robots: a tree of bodies from the ground, and what closes loops beside it. Everything that the format
-//! cannot say is listed.
+//! Mechanisms in the formats of robots: a tree of bodies from the ground, with separate loop closures. Everything that the format cannot
+//! express is listed.
 #![allow(non_snake_case)]
 
 mod mjcf;
@@ -19,7 +19,7 @@ use nalgebra::{Matrix3, Rotation3, UnitQuaternion, Vector3};
 use std::collections::VecDeque;
 use std::fmt::Write;
 
-/// Stands for a bound that is not given, rad or m, where both have to be.
+/// Bound that is written if none is given but the format requires one, rad or m.
 const ENDLESS: f64 = 1e6;
 
 /// A mechanism at its consistent start, as a tree.
@@ -49,7 +49,7 @@ impl<'m> Tree<'m> {
         Ok(Self { spec, model, start, parent, notes: Vec::new(), written: Vec::new(), out: String::new(), level: 0 })
     }
 
-    /// Something that the other format cannot express.
+    /// Reports an element that the format cannot express.
     fn left_out(&mut self, section: &str, name: &str, why: &str) {
         let d = Diagnostic::new("W459", format!("`{name}` is not written: {why}")).name(name).at(format!("{section}.{name}"));
         self.notes.push(d);
@@ -75,7 +75,7 @@ impl<'m> Tree<'m> {
         &self.model.bodies[k]
     }
 
-    /// The author's frame of a body at the start.
+    /// The frame of a body, as in the file, at the start.
     fn frame(&self, k: usize) -> Relative {
         let q = &self.start.q[k];
         Relative { p: q.r - q.A * self.body(k).com, R: q.A }
@@ -98,13 +98,13 @@ impl<'m> Tree<'m> {
         self.parent.iter().flatten().any(|(j, _)| *j == joint)
     }
 
-    /// Anchor and axis of a joint on one of its bodies, in the author's frame; the axis as the child sees it turn.
+    /// Anchor and axis of a joint in the frame of the child body; the axis is oriented for the motion of the child.
     fn axis(&self, j: &Joint, child: usize, reversed: bool) -> (Vector3<f64>, Vector3<f64>) {
         let (frame, side) = if reversed { (&j.F, -1.0) } else { (&j.M, 1.0) };
         (self.body(child).com + frame.s, frame.axis(2) * side)
     }
 
-    /// Coordinate of a joint at the start: angle about, or distance along its axis.
+    /// Coordinate of a joint at the start: angle about its axis, or distance along it.
     fn coordinate(&self, j: &Joint, turns: bool) -> f64 {
         let [a, b] = j.bodies.map(|b| &self.start.q[b.index()]);
         let x = if turns {
@@ -113,7 +113,7 @@ impl<'m> Tree<'m> {
         } else {
             (a.A * j.F.axis(2)).dot(&((b.r + b.A * j.M.s) - (a.r + a.A * j.F.s)))
         };
-        // Rounding is no coordinate.
+        // Removes rounding errors.
         if x.abs() < 1e-12 { 0.0 } else { x }
     }
 
@@ -123,7 +123,7 @@ impl<'m> Tree<'m> {
         (l.min.is_some() || l.max.is_some()).then(|| [l.min.unwrap_or(-ENDLESS), l.max.unwrap_or(ENDLESS)])
     }
 
-    /// Lists what the limits of joints say and the file does not. `kinds` are the joints whose limits are written.
+    /// Lists the properties of limits that are not written. `kinds` are the joints whose limits are written.
     fn limits_rest(&mut self, kinds: &[&str]) {
         let (spec, model) = (self.spec, self.model);
         for (name, l) in &spec.limits {
@@ -145,17 +145,17 @@ impl<'m> Tree<'m> {
         }
     }
 
-    /// Bodies that hang on a body.
+    /// Child bodies of a body.
     fn children(&self, k: usize) -> Vec<usize> {
         (1..self.model.bodies.len()).filter(|c| self.carrier(*c).is_some_and(|(_, p, _)| p == k)).collect()
     }
 
-    /// Bodies that no joint joins to the ground, one of each group.
+    /// Root bodies of the trees that are not connected to the ground.
     fn free(&self) -> Vec<usize> {
         (1..self.model.bodies.len()).filter(|k| self.carrier(*k).is_none()).collect()
     }
 
-    /// What is lost of an input: one that moves several actuators, its default, or all of it.
+    /// Reports the lost properties of an input: that it moves several actuators, its default, or all of it.
     fn input_rest(&mut self, names: &str, name: &str, input: &InputSpec) {
         let moved = |(force, f): &&(String, ForceSpec)| self.written.contains(force) && input_of(f).is_some_and(|(n, _)| n == name);
         let users = self.spec.forces.iter().filter(moved).count();
@@ -173,7 +173,7 @@ impl<'m> Tree<'m> {
         }
     }
 
-    /// What no tree of bodies has words for.
+    /// Reports elements that the formats of robots do not have.
     fn rest(&mut self, names: &str) {
         let spec = self.spec;
         for (name, _) in &spec.constraints {
@@ -235,7 +235,7 @@ fn bounds_angle(j: &Joint, l: &LimitSpec) -> bool {
     }
 }
 
-/// A tree from the ground. Balls, then hinges and welds close loops where there is a choice: formats of robots know no others there.
+/// A spanning tree from the ground. Where there is a choice, balls, then hinges and welds close the loops, as robot formats require.
 fn spanning(model: &Model) -> Vec<Option<(usize, usize)>> {
     let mut order: Vec<usize> = (0..model.joints.len()).collect();
     order.sort_by_key(|k| match model.joints[*k].kind.name() {
@@ -272,7 +272,7 @@ fn spanning(model: &Model) -> Vec<Option<(usize, usize)>> {
     parent
 }
 
-/// Numbers separated by blanks; zero without a sign.
+/// Numbers separated by blanks; minus zero is written as zero.
 fn numbers(x: &[f64]) -> String {
     x.iter().map(|x| format!("{:?}", x + 0.0)).collect::<Vec<_>>().join(" ")
 }
@@ -281,7 +281,7 @@ fn vector(v: &Vector3<f64>) -> String {
     numbers(v.as_slice())
 }
 
-/// A quaternion, w first.
+/// A quaternion, scalar part first.
 fn quaternion(R: &Matrix3<f64>) -> String {
     let q = UnitQuaternion::from_rotation_matrix(&Rotation3::from_matrix_unchecked(*R));
     numbers(&[q.w, q.i, q.j, q.k])
@@ -293,17 +293,17 @@ fn rpy(R: &Matrix3<f64>) -> String {
     if R[(2, 0)].abs() < 1.0 - 1e-12 {
         numbers(&[R[(2, 1)].atan2(R[(2, 2)]), pitch, R[(1, 0)].atan2(R[(0, 0)])])
     } else {
-        // Roll and yaw turn about one axis: all of it is yaw.
+        // Roll and yaw turn about one axis: the whole rotation becomes yaw.
         numbers(&[0.0, pitch, (-R[(0, 1)]).atan2(R[(1, 1)])])
     }
 }
 
-/// Text in an attribute.
+/// Text escaped for an attribute.
 fn quoted(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('"', "&quot;")
 }
 
-/// The rotation whose z is along a direction, and length of it.
+/// Centre of the segment, the rotation with z along it, and its length.
 fn along(from: &[f64; 3], to: &[f64; 3]) -> (Vector3<f64>, Matrix3<f64>, f64) {
     let (a, b) = (Vector3::from(*from), Vector3::from(*to));
     let d = b - a;

@@ -7,7 +7,7 @@ use fourbar::spec::*;
 use fourbar::{Diagnostic, Error};
 use nalgebra::{Matrix3, Vector3};
 
-/// The text of a URDF file, and what it omits. Joint coordinates are zero where assembly puts the bodies; loops stay open.
+/// The text of a URDF file, and notes on omissions. Joint coordinates are zero in the assembled pose; loops stay open.
 pub fn write_urdf(spec: &ModelSpec, model: &Model) -> Result<(String, Vec<Diagnostic>), Error> {
     let mut t = Tree::new(spec, model)?;
     let title = if spec.title.is_empty() { "mechanism" } else { spec.title.as_str() };
@@ -30,7 +30,7 @@ pub fn write_urdf(spec: &ModelSpec, model: &Model) -> Result<(String, Vec<Diagno
 }
 
 impl Tree<'_> {
-    /// Pose of the frame of a link in the author's frame of its body: on the joint that carries it.
+    /// Origin of the frame of a link in the frame of its body: at the joint that carries it.
     fn link_at(&self, k: usize) -> Vector3<f64> {
         match self.carrier(k) {
             Some((j, _, reversed)) => self.axis(&self.model.joints[j], k, reversed).0,
@@ -86,7 +86,7 @@ impl Tree<'_> {
                 }
                 let turns = kind == "continuous";
                 limits = self.limits(joint, turns).filter(|_| turns || kind == "prismatic");
-                // Coordinates count from the start.
+                // Coordinates are measured from the start.
                 limits = limits.map(|l| l.map(|x| x - self.coordinate(joint, turns)));
                 let kind = if turns && limits.is_some() { "revolute" } else { kind };
                 (joint.name.clone(), kind, self.axis(joint, k, reversed).1)
@@ -113,7 +113,7 @@ impl Tree<'_> {
         self.close("joint");
     }
 
-    /// The largest effort of the actuators of a joint, where the ranges of their inputs are known.
+    /// The largest effort of the actuators of a joint, if the ranges of their inputs are known.
     fn largest_effort(&mut self, joint: &str) -> Option<f64> {
         let spec = self.spec;
         let mut sum: Option<f64> = None;
@@ -134,7 +134,7 @@ impl Tree<'_> {
         sum
     }
 
-    /// Points are links without mass that are fixed to those of their bodies.
+    /// Points become links without mass, fixed to the links of their bodies.
     fn urdf_points(&mut self) {
         let (spec, model) = (self.spec, self.model);
         for (name, p) in &model.points {
@@ -201,7 +201,7 @@ impl Tree<'_> {
         self.close("visual");
     }
 
-    /// Loops, couplings, drives and forces that URDF does not know.
+    /// Reports loops, couplings, drives and forces that URDF does not have.
     fn urdf_rest(&mut self) {
         let (spec, model) = (self.spec, self.model);
         for (k, j) in model.joints.iter().enumerate() {

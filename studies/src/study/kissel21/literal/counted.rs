@@ -1,4 +1,4 @@
-//! A number that counts what is done with it: operations of a formula, told apart from the time that a machine takes for them.
+//! A number that counts operations on it: the work of a formula, independent of the time that a machine takes.
 
 use fourbar_math::Scalar;
 use num_traits::{One, Zero};

@@ -1,5 +1,5 @@
-//! The four geometric constraints of [Kissel21, Eqs. (1)-(4)] between two bodies in any of its formulations: value, row, right-hand side
-//! of the accelerations, and how the reaction varies.
+//! The four geometric constraints of [Kissel21, Eqs. (1)-(4)] between two bodies in any of its formulations: value, row, right-hand side of
+//! the accelerations, and derivative of the reaction.
 
 use super::rotation::{M, Rotation, V};
 use fourbar::coordinate::Coordinate;
@@ -8,7 +8,7 @@ use fourbar::time::TimeFunction;
 use fourbar_math::Scalar;
 use nalgebra::{SMatrix, SVector};
 
-/// What is constrained.
+/// Kind and data of a constraint.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Kind {
     /// `a_i . a_j`.
@@ -44,7 +44,7 @@ impl Kind {
     }
 }
 
-/// A constraint with its function of time, and the one that takes its place where that says more.
+/// A constraint with its function of time, and the alternatives that are used if their function is closer to zero.
 #[derive(Clone, Debug)]
 pub struct Gcon {
     /// Bodies; zero is ground.
@@ -69,7 +69,7 @@ impl Gcon {
             .collect()
     }
 
-    /// The kind in use at a time, with value and derivatives of its function.
+    /// The kind in use at a time, with the value and derivatives of its function.
     pub fn at(&self, t: f64) -> (&Kind, [f64; 3]) {
         let mut best = (&self.kinds[0].0, self.kinds[0].1.at(t));
         for (kind, f) in &self.kinds[1..] {
@@ -82,7 +82,7 @@ impl Gcon {
     }
 }
 
-/// A body as constraints see it.
+/// Pose of a body as input of constraints.
 #[derive(Clone, Copy)]
 pub struct At<S: Scalar, R: Rotation<X>, const X: usize> {
     pub r: V<S>,
@@ -97,15 +97,15 @@ pub struct Moving<S: Scalar, R: Rotation<X>, const X: usize> {
     pub spin: R::Spin<S>,
 }
 
-/// The row: parts for `r_i`, `x_i`, `r_j`, `x_j`.
+/// The row: blocks for `r_i`, `x_i`, `r_j`, `x_j`.
 #[derive(Clone, Copy, Debug)]
 pub struct Row<S: Scalar, const X: usize> {
     pub r: [V<S>; 2],
     pub x: [SVector<S, X>; 2],
 }
 
-/// How the reaction `row^T lambda` varies: blocks by (part, part), parts `r_i`, `r_j` and `x_i`, `x_j`. Reactions on positions by positions
-/// occur in D alone, as a multiple of the unit matrix.
+/// Derivative of the reaction `row^T lambda`: blocks by (part, part), parts `r_i`, `r_j` and `x_i`, `x_j`. Position blocks by positions
+/// occur in D only, as a multiple of the unit matrix.
 #[derive(Clone, Copy, Debug)]
 pub struct Variation<S: Scalar, const X: usize> {
     pub rr: [[S; 2]; 2],

@@ -1,4 +1,4 @@
-//! Dense LU with row exchanges, for any scalar.
+//! Dense LU factorisation with row exchanges, for any scalar.
 
 use fourbar_math::Scalar;
 
@@ -23,7 +23,7 @@ impl<S: Scalar> Lu<S> {
         &mut self.a[i * self.n + j]
     }
 
-    /// Factors; false where a pivot vanishes.
+    /// Factors the matrix; false if a pivot vanishes.
     pub fn factor(&mut self) -> bool {
         let n = self.n;
         for (k, o) in self.order.iter_mut().enumerate() {
@@ -36,7 +36,7 @@ impl<S: Scalar> Lu<S> {
                     pivot = i;
                 }
             }
-            // Not a number counts as zero.
+            // NaN counts as zero.
             let size = self.a[pivot * n + k].value().abs();
             if size.is_nan() || size <= 1e-300 {
                 return false;

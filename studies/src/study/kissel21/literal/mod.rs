@@ -1,8 +1,8 @@
-//! The three systems of Kissel21 written as they stand in the paper, dense and with all their unknowns, to measure what the paper
-//! measures: rA against rp and r-epsilon as ways to write the equations. The engine's own charts share one set of equations instead.
+//! The three systems of Kissel21 as written in the paper, dense and with all their unknowns, to repeat the measurements of the paper: rA
+//! compared with rp and r-epsilon as forms of the equations. The engine's own charts share one set of equations instead.
 //!
-//! All three have the same structure, as the two programs of the paper have; each constraint and each reaction is differentiated by the
-//! coordinates of the formulation.
+//! All three have the same structure, as in the two programs of the paper; each constraint and each reaction is differentiated with respect
+//! to the coordinates of the formulation.
 
 mod counted;
 mod gcon;
@@ -31,7 +31,7 @@ pub enum Formulation {
     Re,
 }
 
-/// All of them, in the order of the tables.
+/// All formulations, in the order of the tables.
 pub const ALL: [Formulation; 3] = [Formulation::Ra, Formulation::Rp, Formulation::Re];
 
 /// A mechanism with the axes of its bodies for Euler angles.
@@ -39,16 +39,16 @@ pub struct Case {
     pub name: &'static str,
     plain: Mechanism,
     turned: Mechanism,
-    /// Bodies that have other axes for Euler angles.
+    /// Number of bodies with other axes for Euler angles.
     pub exchanged: usize,
 }
 
-/// How long mechanisms are looked at for the singularity of Euler angles, s, how often, and the sine of theta that is far from it.
+/// Search for singularities of Euler angles: duration, s, number of samples, and a value of sin theta far from a singularity.
 const SPAN: f64 = 5.0;
 const SAMPLES: usize = 500;
 const FAR_FROM_SINGULAR: f64 = 0.5;
 
-/// Axes of a body in its old ones: its own, two exchanges of them, and z axes all around.
+/// Candidate axes of a body in its original ones: the original axes, two permutations, and z axes in all directions.
 fn axes() -> Vec<Matrix3<f64>> {
     let mut list = vec![
         Matrix3::identity(),
@@ -57,7 +57,7 @@ fn axes() -> Vec<Matrix3<f64>> {
     ];
     let around = 100;
     for k in 0..around {
-        // Half a sphere is enough; the golden angle from one to the next.
+        // Half a sphere is sufficient; successive directions differ by the golden angle.
         let (z, turn) = ((k as f64 + 0.5) / around as f64, 2.399963229728653 * k as f64);
         let across = (1.0 - z * z).sqrt();
         let z = Vector3::new(across * turn.cos(), across * turn.sin(), z);
@@ -67,12 +67,12 @@ fn axes() -> Vec<Matrix3<f64>> {
     list
 }
 
-/// How long a run is.
+/// Settings of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Run {
     pub h: f64,
     pub steps: usize,
-    /// Bound on corrections: of coordinates in kinematics, of accelerations and multipliers in dynamics.
+    /// Bound of the corrections: of coordinates in kinematics, of accelerations and multipliers in dynamics.
     pub bound: f64,
     pub newton: Newton,
 }
@@ -103,7 +103,7 @@ impl Mechanism {
         })
     }
 
-    /// The same with other axes fixed in the bodies, the columns of `R` in the old ones.
+    /// The same with other body-fixed axes, given by the columns of `R` in the original ones.
     fn turned(&self, R: &[Matrix3<f64>]) -> Self {
         let mut new = self.clone();
         for (b, R) in R.iter().enumerate() {
@@ -120,13 +120,13 @@ impl Mechanism {
 }
 
 impl Case {
-    /// A model in bare primitives. Euler angles are singular where a body's z axis stands upright: bodies that come near it in the first
-    /// three seconds have other axes, for r-epsilon alone.
+    /// A model in bare primitives. Euler angles are singular where the z axis of a body is vertical: bodies that come near it in the first
+    /// `SPAN` seconds have other axes, for r-epsilon only.
     pub fn new(name: &'static str, model: &Model) -> Result<Self, String> {
         let plain = Mechanism::of(model)?;
         let n = plain.bodies.len();
         let choices = axes();
-        // The least sine of theta of every body for each choice of axes.
+        // The smallest sine of theta of every body for each choice of axes.
         let mut least = vec![vec![1.0_f64; choices.len()]; n];
         let driven = plain.gcons.len() == 6 * (n - 1);
         let mut s = System::<f64, Matrices, 3>::new(&plain);
@@ -149,7 +149,7 @@ impl Case {
                 }
             }
         }
-        // Its own axes where they do, then axes exchanged, then the best of all.
+        // The original axes if suitable, then permuted axes, then the best of all.
         let choice = |l: &Vec<f64>| {
             let good = l[..3].iter().position(|x| *x > FAR_FROM_SINGULAR);
             good.unwrap_or_else(|| (0..l.len()).fold(0, |best, k| if l[k] > l[best] { k } else { best }))
@@ -159,7 +159,7 @@ impl Case {
         Ok(Self { name, turned: plain.turned(&R), plain, exchanged: chosen.iter().filter(|k| **k != 0).count() })
     }
 
-    /// Its constraints: CD, DP1, DP2, D.
+    /// Numbers of constraints: CD, DP1, DP2, D.
     pub fn counts(&self) -> [usize; 4] {
         counts(&self.plain)
     }
@@ -183,7 +183,7 @@ pub fn dynamics(f: Formulation, case: &Case, run: &Run) -> Result<Cost, String> 
     with_rotation!(f, case, moved::<f64>(run))
 }
 
-/// Operations on numbers per step: of kinematics, or of dynamics.
+/// Arithmetic operations per step: of kinematics, or of dynamics.
 pub fn operations(f: Formulation, case: &Case, run: &Run, dynamic: bool) -> Result<f64, String> {
     counted();
     if dynamic {
@@ -196,7 +196,7 @@ pub fn operations(f: Formulation, case: &Case, run: &Run, dynamic: bool) -> Resu
 
 fn driven<S: Scalar, R: Rotation<X>, const X: usize>(m: &Mechanism, run: &Run) -> Result<Cost, String> {
     let mut s = System::<S, R, X>::new(m);
-    // Velocities of the start, which the guess of Eq. (11) needs, stand in the model.
+    // Initial velocities, which the guess of Eq. (11) needs, are in the model.
     let chunks = timed(run.steps, |k| s.drive_to(run.h * k as f64, run.newton, run.bound))?;
     Ok(Cost { chunks, steps: run.steps, iterations: s.iterations as f64 / run.steps as f64 })
 }

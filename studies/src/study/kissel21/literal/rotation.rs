@@ -1,8 +1,8 @@
-//! The three ways to write a rotation in Kissel21: the matrix itself, Euler parameters, Euler angles.
+//! The three representations of a rotation in Kissel21: the matrix itself, Euler parameters, Euler angles.
 //!
-//! Everything that the paper says of a formulation comes from four readings of a body-fixed vector `s`: where it is, `u = A s`; how that
-//! changes, `P = du/dx`; its second derivative in time without accelerations; and how `P^T w` changes. For rA these are Eqs. (13), for rp
-//! `B(p, s)` of Eq. (23), for r-epsilon the matrices of Eq. (28).
+//! All formulas of a formulation follow from four functions of a body-fixed vector `s`: its world direction `u = A s`; the derivative `P =
+//! du/dx`; its second time derivative without accelerations; and the derivative of `P^T w`. For rA these are Eqs. (13), for rp `B(p, s)` of
+//! Eq. (23), for r-epsilon the matrices of Eq. (28).
 
 use fourbar_math::Scalar;
 use fourbar_math::so3::{quaternion, tilde};
@@ -11,7 +11,7 @@ use nalgebra::{Matrix3, SMatrix, SVector, Vector3, Vector4};
 pub type V<S> = Vector3<S>;
 pub type M<S> = Matrix3<S>;
 
-/// The turning of a body and its inertia: the rotational equations of motion and their derivatives.
+/// Rotational equations of motion of a body with their derivatives.
 pub struct Turning<S: Scalar, const X: usize> {
     pub residual: SVector<S, X>,
     pub by_x: SMatrix<S, X, X>,
@@ -19,20 +19,20 @@ pub struct Turning<S: Scalar, const X: usize> {
     pub by_acceleration: SMatrix<S, X, X>,
 }
 
-/// A way to write rotations with `X` numbers of which the rates are taken.
+/// A representation of rotations with `X` rates.
 pub trait Rotation<const X: usize>: Copy + 'static {
     const NAME: &'static str;
-    /// Whether a row of its own keeps the numbers at unit length.
+    /// Whether a separate row keeps the coordinates at unit norm.
     const NORM: bool;
-    /// Whether the programs of the paper have the gyroscopic terms in the matrix that they keep.
+    /// Whether the programs of the paper have the gyroscopic terms in the matrix that is kept.
     const GYROSCOPIC: bool = false;
-    /// The rotation.
+    /// The coordinates of a rotation.
     type Point<S: Scalar>: Copy;
-    /// What is worked out once for a body at a pose.
+    /// Data computed once for a body at a pose.
     type Frame<S: Scalar>: Copy;
-    /// The same for second derivatives by the coordinates.
+    /// The same for second derivatives with respect to the coordinates.
     type Bend<S: Scalar>: Copy;
-    /// The same for second derivatives in time.
+    /// The same for second time derivatives.
     type Spin<S: Scalar>: Copy;
 
     fn enter<S: Scalar>(A: &M<f64>) -> Self::Point<S>;
@@ -43,7 +43,7 @@ pub trait Rotation<const X: usize>: Copy + 'static {
     fn matrix<S: Scalar>(f: &Self::Frame<S>) -> M<S>;
     /// `d(A s)/dx`.
     fn slope<S: Scalar>(f: &Self::Frame<S>, s: &V<S>) -> SMatrix<S, 3, X>;
-    /// The second derivative of `A s` in time where the second derivatives of the coordinates vanish.
+    /// The second time derivative of `A s` for vanishing second derivatives of the coordinates.
     fn quadratic<S: Scalar>(f: &Self::Spin<S>, s: &V<S>) -> V<S>;
     /// `d(P^T w)/dx` for a world vector `w`.
     fn curvature<S: Scalar>(f: &Self::Frame<S>, bend: &Self::Bend<S>, s: &V<S>, w: &V<S>) -> SMatrix<S, X, X>;
@@ -51,7 +51,7 @@ pub trait Rotation<const X: usize>: Copy + 'static {
     fn turning<S: Scalar>(f: &Self::Frame<S>, rate: &SVector<S, X>, acceleration: &SVector<S, X>, J: &M<S>) -> Turning<S, X>;
     /// The coordinates moved by an increment.
     fn moved<S: Scalar>(x: &Self::Point<S>, d: &SVector<S, X>) -> Self::Point<S>;
-    /// Their values, where a norm row needs them.
+    /// The values of the coordinates, if a norm row needs them.
     fn values<S: Scalar>(x: &Self::Point<S>) -> SVector<S, X>;
 }
 
@@ -242,7 +242,7 @@ pub struct AngleFrame<S: Scalar> {
     psi: (S, S),
 }
 
-/// `B` of Eq. (43b) and its derivatives by theta and psi: itself, two first ones, and second ones by theta theta, theta psi, psi psi.
+/// `B` of Eq. (43b) and its derivatives: itself, first ones by theta and psi, second ones by theta theta, theta psi, psi psi.
 fn velocity_map<S: Scalar>(f: &AngleFrame<S>) -> [M<S>; 6] {
     let ((st, ct), (sp, cp)) = (f.theta, f.psi);
     let (o, i) = (S::zero(), S::one());
@@ -256,7 +256,7 @@ fn velocity_map<S: Scalar>(f: &AngleFrame<S>) -> [M<S>; 6] {
     ]
 }
 
-/// The angles of a matrix. Where theta vanishes, as on ground, phi and psi turn about the same axis: phi does all of it.
+/// The angles of a matrix. If theta vanishes, as on ground, phi and psi turn about the same axis: phi is the whole rotation.
 pub fn zxz(A: &M<f64>) -> V<f64> {
     let sine = A[(2, 0)].hypot(A[(2, 1)]);
     if sine < 1e-12 {
@@ -326,7 +326,7 @@ impl Rotation<3> for Angles {
         let Jw = J * w;
         let torque = J * (B * acceleration + B_dot * rate) + w.cross(&Jw);
         let gyro = tilde(&w) * J - tilde(&Jw);
-        // A change of theta and of psi; phi does not appear.
+        // Derivatives with respect to theta and psi; phi does not appear.
         let by = |B_k: &M<S>, B_dot_k: M<S>| {
             B_k.transpose() * torque + transposed * (J * (B_k * acceleration + B_dot_k * rate) + gyro * (B_k * rate))
         };

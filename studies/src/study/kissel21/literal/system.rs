@@ -1,6 +1,6 @@
-//! The systems of equations of Kissel21 as they stand there: kinematics with all coordinates as unknowns (6 or 7 per body), backward
-//! Euler with accelerations and multipliers as unknowns (6 per body and the constraints, or 8 per body and the constraints with the
-//! multipliers of the norms), both dense, both by Newton.
+//! The systems of equations of Kissel21 as in the paper: kinematics with all coordinates as unknowns (6 or 7 per body), backward Euler with
+//! accelerations and multipliers as unknowns (6 per body and the constraints, or 8 per body and the constraints with the multipliers of the
+//! norms), both dense, both solved by Newton's method.
 
 use super::gcon::{At, Gcon, Kind, Moving};
 use super::lu::Lu;
@@ -8,36 +8,36 @@ use super::rotation::{M, Rotation, V, lift};
 use fourbar_math::Scalar;
 use nalgebra::{SMatrix, SVector};
 
-/// Place, matrix, velocity, and angular velocity in body axes.
+/// Position, matrix, velocity, and angular velocity in body axes.
 type Start = (V<f64>, M<f64>, V<f64>, V<f64>);
 
 /// A mechanism in the terms of the paper.
 #[derive(Clone, Debug)]
 pub struct Mechanism {
-    /// Masses and inertias; the first is ground.
+    /// Masses and inertias; the first body is ground.
     pub bodies: Vec<(f64, M<f64>)>,
     pub gravity: V<f64>,
     pub gcons: Vec<Gcon>,
-    /// Poses and velocities at the start: place, matrix, velocity, angular velocity in body axes.
+    /// Initial poses and velocities: position, matrix, velocity, angular velocity in body axes.
     pub start: Vec<Start>,
 }
 
-/// Where Newton starts and how often it forms its matrix.
+/// Initial guess of Newton's method and update of its matrix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Newton {
-    /// As the programs of the paper do: from the last pose, the matrix of the first iteration kept. In dynamics the matrix is that of the
-    /// last state, of masses and constraints, without the variation of reactions.
+    /// As in the programs of the paper: from the last pose, with the matrix of the first iteration. In dynamics the matrix is that of the
+    /// last state, of masses and constraints, without the derivatives of reactions.
     Kept,
-    /// From the last pose, or the last accelerations, a new matrix with all derivatives in every iteration.
+    /// From the last pose or the last accelerations, with a new matrix with all derivatives in every iteration.
     Full,
-    /// From the guess of Eq. (11), a new matrix in every iteration.
+    /// From the guess of Eq. (11), with a new matrix in every iteration.
     Predicted,
 }
 
-/// A failure of Newton.
+/// Largest number of Newton iterations before a failure is reported.
 pub const MOST: usize = 60;
 
-/// Unknowns and their places, the state, and a dense matrix.
+/// Unknowns and their indices, the state, and a dense matrix.
 pub struct System<'m, S: Scalar, R: Rotation<X>, const X: usize> {
     m: &'m Mechanism,
     pub t: f64,
@@ -88,7 +88,7 @@ impl<'m, S: Scalar, R: Rotation<X>, const X: usize> System<'m, S, R, X> {
         }
     }
 
-    /// Unknowns of the two systems.
+    /// Numbers of unknowns of the two systems.
     pub fn sizes(&self) -> [usize; 2] {
         [self.kinematics.n, self.dynamics.n]
     }
@@ -115,7 +115,7 @@ impl<'m, S: Scalar, R: Rotation<X>, const X: usize> System<'m, S, R, X> {
         g.bodies.map(|b| &self.at[b])
     }
 
-    /// Residuals of all constraints, and of the norms, to `b` from `from` on.
+    /// Writes residuals of all constraints, and of the norms, to `b` from index `from` on.
     fn residuals(&mut self, from: usize, norms: usize, scale: f64) {
         for (k, g) in self.m.gcons.iter().enumerate() {
             let (kind, f) = g.at(self.t);
@@ -129,7 +129,7 @@ impl<'m, S: Scalar, R: Rotation<X>, const X: usize> System<'m, S, R, X> {
         }
     }
 
-    /// The Jacobian of constraints and norms, handed over entry by entry: row, column, value.
+    /// The Jacobian of constraints and norms, passed entry by entry: row, column, value.
     fn jacobian(&self, mut put: impl FnMut(usize, usize, S)) {
         for (k, g) in self.m.gcons.iter().enumerate() {
             let row = g.at(self.t).0.row(self.pair(g));
@@ -229,7 +229,7 @@ impl<'m, S: Scalar, R: Rotation<X>, const X: usize> System<'m, S, R, X> {
         self.b = b;
     }
 
-    /// `gamma` of all constraints and norms into the first places of `b`.
+    /// Writes `gamma` of all constraints and norms to the first entries of `b`.
     fn right_hand_side(&mut self) {
         let m: Vec<Moving<S, R, X>> = (0..self.r.len())
             .map(|b| Moving { v: self.v[b], rate: self.rate[b], spin: R::spin::<S>(&self.at[b].frame, &self.rate[b]) })
@@ -256,7 +256,7 @@ impl<'m, S: Scalar, R: Rotation<X>, const X: usize> System<'m, S, R, X> {
         self.b = b;
     }
 
-    /// Residuals of Eqs. (34), (41), (44) at the state.
+    /// Residuals of Eqs. (34), (41), (44) at the current state.
     fn motion(&mut self, h: f64) {
         let moving = self.moving();
         let first = (3 + X) * moving;
@@ -298,7 +298,7 @@ impl<'m, S: Scalar, R: Rotation<X>, const X: usize> System<'m, S, R, X> {
         self.residuals(first, first + constraints, 1.0 / (h * h));
     }
 
-    /// The matrix of Eqs. (38), (42), (45); or what the programs of the paper keep of it.
+    /// The matrix of Eqs. (38), (42), (45); or the part of it used by the programs of the paper.
     fn form_dynamics(&mut self, h: f64, newton: Newton) -> Result<(), String> {
         let exact = newton != Newton::Kept;
         let mut lu = std::mem::replace(&mut self.dynamics, Lu::new(0));
@@ -406,13 +406,13 @@ impl<'m, S: Scalar, R: Rotation<X>, const X: usize> System<'m, S, R, X> {
         Ok(())
     }
 
-    /// Accelerations and multipliers of the start: the equations of motion with the constraints of accelerations.
+    /// Initial accelerations and multipliers: the equations of motion with the acceleration constraints.
     pub fn begin(&mut self) -> Result<(), String> {
         self.frames();
         let first = (3 + X) * self.moving();
         self.a.fill(V::zeros());
         self.acceleration.fill(SVector::zeros());
-        // Matrix and residual of a step of no length: what is left are masses and the Jacobian.
+        // Matrix and residual for a step of zero length: masses and the Jacobian remain.
         self.form_dynamics(0.0, Newton::Full)?;
         self.right_hand_side();
         let gamma: Vec<S> = self.b[..self.dynamics.n - first].to_vec();
@@ -436,7 +436,7 @@ impl<'m, S: Scalar, R: Rotation<X>, const X: usize> System<'m, S, R, X> {
         Ok(())
     }
 
-    /// Place of a body.
+    /// Position of a body.
     #[cfg(test)]
     pub fn place(&self, b: usize) -> V<f64> {
         self.r[b].map(S::value)

@@ -1,4 +1,4 @@
-//! Every formula against automatic differentiation at random states, and the three systems against each other and the engine.
+//! Every formula compared with automatic differentiation at random states, and the three systems with each other and with the engine.
 
 use super::gcon::{At, Kind, Moving};
 use super::rotation::{Angles, M, Matrices, Parameters, Rotation, V};
@@ -32,7 +32,7 @@ trait Varied<const X: usize>: Rotation<X> {
 
 impl Varied<3> for Matrices {
     fn along<S: Scalar>(x: &M<f64>, d: &V<S>) -> M<S> {
-        // Second order is all that is read.
+        // Only derivatives up to second order are used.
         let t = tilde(d);
         x.map(S::of) * (M::identity() + t + t * t * S::of(0.5))
     }
@@ -46,7 +46,7 @@ impl Varied<4> for Parameters {
         x.map(S::of) + d
     }
     fn random(random: &mut Random) -> nalgebra::Vector4<f64> {
-        // Off the unit sphere too: the formulas are those of Eq. (22) as it stands.
+        // Also off the unit sphere: the formulas are those of Eq. (22) as written.
         nalgebra::Vector4::from_fn(|_, _| random.number())
     }
 }
@@ -64,7 +64,7 @@ fn at<S: Scalar, R: Rotation<X>, const X: usize>(r: V<S>, x: &R::Point<S>) -> At
     At { r, frame: R::frame::<S>(x) }
 }
 
-/// A unit direction: three for each place, `X` for each rotation.
+/// A unit direction: three for each position, `X` for each rotation.
 fn unit<S: Scalar, const X: usize>(k: usize, slope: S) -> [(V<S>, SVector<S, X>); 2] {
     let mut d = [(V::zeros(), SVector::zeros()); 2];
     let (side, c) = (k / (3 + X), k % (3 + X));
@@ -80,7 +80,7 @@ fn close(a: f64, b: f64, what: &str) {
     assert!((a - b).abs() < 1e-11 * (1.0 + a.abs().max(b.abs())), "{what}: {a} {b}");
 }
 
-/// Rows, right-hand sides and variations of reactions of all four constraints.
+/// Rows, right-hand sides and derivatives of reactions of all four constraints.
 fn constraints<R: Varied<X>, const X: usize>() {
     let mut random = Random(SEED);
     for _ in 0..20 {
@@ -100,7 +100,7 @@ fn constraints<R: Varied<X>, const X: usize>() {
                 let (side, c) = (k / (3 + X), k % (3 + X));
                 let own = if c < 3 { row.r[side][c] } else { row.x[side][c - 3] };
                 close(own, kind.value(pair).c[1], &what);
-                // The reaction on every part, by this direction.
+                // The derivative of the reaction on every part along this direction.
                 let varied = kind.row(pair);
                 for i in 0..2 {
                     for e in 0..3 {
@@ -135,7 +135,7 @@ fn rows_right_hand_sides_and_reactions_are_derivatives() {
     constraints::<Angles, 3>();
 }
 
-/// The equations of rotation: their derivatives, and that they are those of Euler.
+/// The equations of rotation: their derivatives, and their equivalence to Euler's equations.
 fn turning<R: Varied<X>, const X: usize>() {
     let mut random = Random(SEED + 1);
     for _ in 0..20 {
@@ -166,13 +166,13 @@ fn the_equations_of_rotation_and_their_derivatives() {
     turning::<Parameters, 4>();
     turning::<Angles, 3>();
     euler::<Matrices, 3>(|_, _, a| a);
-    // Motions on the unit sphere: rates across p, second derivatives that stay on it.
+    // Motions on the unit sphere: rates tangential to it, second derivatives that stay on it.
     euler::<Parameters, 4>(|p, rate, a| a - p * (p.dot(&a) + rate.norm_squared()));
     euler::<Angles, 3>(|_, _, a| a);
 }
 
-/// The equations of rotation are those of Euler: their residual is the power of the torque for each unit rate, and for Euler parameters a
-/// multiple of p besides, which its multiplier takes up.
+/// The equations of rotation are equivalent to Euler's: their residual is the power of the torque for each unit rate, and for Euler
+/// parameters additionally a multiple of p, which is balanced by the multiplier of the norm.
 fn euler<R: Varied<X>, const X: usize>(second: impl Fn(SVector<f64, X>, SVector<f64, X>, SVector<f64, X>) -> SVector<f64, X>) {
     let mut random = Random(SEED + 2);
     let J = M::from_diagonal(&V::new(2.0, 3.0, 1.5));
@@ -192,7 +192,7 @@ fn euler<R: Varied<X>, const X: usize>(second: impl Fn(SVector<f64, X>, SVector<
         let torque = J * w_dot + w.cross(&(J * w));
         let frame = R::frame::<f64>(&x);
         let own = R::turning::<f64>(&frame, &rate, &acceleration, &J).residual;
-        // The matrix by each coordinate, column by column.
+        // The derivatives of the matrix with respect to each coordinate, column by column.
         let slopes = [0, 1, 2].map(|k| R::slope::<f64>(&frame, &V::ith(k, 1.0)));
         let truth = SVector::<f64, X>::from_fn(|k, _| {
             let by = M::from_columns(&[0, 1, 2].map(|c| V::from(slopes[c].column(k))));
@@ -204,7 +204,7 @@ fn euler<R: Varied<X>, const X: usize>(second: impl Fn(SVector<f64, X>, SVector<
     }
 }
 
-/// Angles give the matrix back, also where the z axis stands upright, as that of the ground does.
+/// The angles reproduce their matrix, also if the z axis is vertical, as on ground.
 #[test]
 fn angles_give_their_matrix_back() {
     let mut random = Random(SEED + 3);
@@ -232,7 +232,7 @@ fn unknowns_are_as_many_as_in_the_paper() {
     assert_eq!(counts, [[3, 3, 0, 0], [6, 4, 0, 0], [12, 6, 0, 0], [6, 7, 4, 1]]);
 }
 
-/// Positions, velocities and accelerations of the driven mechanisms by all three, against the engine.
+/// Positions, velocities and accelerations of the driven mechanisms with all three formulations, compared with the engine.
 #[test]
 fn kinematics_agree_with_the_engine() {
     fn run<R: Rotation<X>, const X: usize>(m: &Mechanism, truth: &Kinematics<'_>) {
@@ -262,8 +262,8 @@ fn kinematics_agree_with_the_engine() {
     }
 }
 
-/// Backward Euler of all three falls with the step towards the independent reference of the double pendulum, and the multipliers of the
-/// norms are part of the solution.
+/// The results of backward Euler with all three formulations converge to the independent reference of the double pendulum, and the
+/// multipliers of the norms are part of the solution.
 #[test]
 fn dynamics_converge_with_order_one() {
     let reference = super::super::measure::reference("ra_double_pendulum", "rod2.z").unwrap_or_else(|e| panic!("{e}"));
@@ -288,7 +288,7 @@ fn dynamics_converge_with_order_one() {
     }
 }
 
-/// A run gives the same numbers with every Newton, and operations are counted the same way each time.
+/// A run gives the same results with every variant of Newton's method, and counts of operations are repeatable.
 #[test]
 fn counts_of_work_are_repeatable() {
     let case = &cases()[2];
