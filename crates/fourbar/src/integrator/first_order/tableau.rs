@@ -135,7 +135,7 @@ pub const RKF45: Tableau = Tableau {
         order: 4,
         e: &[(0, 1.0 / 360.0), (2, -128.0 / 4275.0), (3, -2197.0 / 75240.0), (4, 1.0 / 50.0), (5, 2.0 / 55.0)],
     },
-    caution: 3.0,
+    caution: 4.0,
     stable: None,
     extra: &[],
     dense: &[],

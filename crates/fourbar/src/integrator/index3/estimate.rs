@@ -19,7 +19,7 @@ use nalgebra::{Matrix3, SymmetricEigen};
 const UNITS: f64 = 4.0;
 const UNITS_OF_EULER: f64 = 10.0;
 /// Factor on the errors in charts with a singularity, whose contribution the estimate does not include. Measured on spinning tops.
-const CAUTION: f64 = 1.5;
+const CAUTION: f64 = 2.0;
 /// Errors of single steps below this fraction of the tolerance are neglected, however short the step.
 const NOTHING: f64 = 1e-6;
 /// If the iteration without forces in its matrix converges more slowly than this, forces are examined: under stiff forces errors of
