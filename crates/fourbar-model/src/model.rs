@@ -182,6 +182,8 @@ pub struct Coil {
     pub ends: [PointOn; 2],
     /// Direction from first to second end, axes of the body.
     pub axis: Vector3<f64>,
+    /// Whether the body may spin about that axis, which moves nothing; in a plane it cannot.
+    pub spins: bool,
 }
 
 /// Joints or bodies that must not move in assembly.

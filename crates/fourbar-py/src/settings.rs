@@ -88,7 +88,8 @@ fn table(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Result<Course, Diagno
         _ => return Err(refused()),
     };
     let list = |x: &Bound<'_, PyAny>| x.extract::<Vec<f64>>().map_err(|_| refused());
-    Ok(Course::table(list(t)?, list(x)?, between))
+    let named = |d: Diagnostic| Diagnostic { message: format!("input `{name}`: {}", d.message), ..d }.name(name);
+    Ok(Course::table(list(t)?, list(x)?, between).map_err(named))
 }
 
 /// Values of inputs for an analysis at one instant, inside their ranges.

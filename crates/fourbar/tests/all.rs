@@ -55,6 +55,7 @@ mod short_events;
 mod simulation;
 mod singular;
 mod six_bars;
+mod springs_with_mass;
 mod state_space;
 mod stiff;
 mod stored;

@@ -11,6 +11,7 @@ use super::report::{Report, digits};
 use fourbar::Model;
 use fourbar::study::{FORMULATIONS, Study};
 use fourbar_bench::{shipped, shortest_cpu};
+use fourbar_io::write_model;
 use fourbar_testing::families;
 use std::fmt::Write as _;
 
@@ -64,7 +65,7 @@ struct Verdict {
 }
 
 /// All shipped models, or those named, as `docs/studies/auto`; with `--drawn N`, N random mechanisms from `--seed` on, as
-/// `docs/studies/auto_drawn`. `--points FILE` writes all measurements.
+/// `docs/studies/auto_drawn`. `--points FILE` writes all measurements; `--files FOLDER` writes the random mechanisms and measures nothing.
 pub fn run(arguments: &[String]) -> Result<(), String> {
     let (mut names, mut drawn, mut seed, mut points) = (Vec::new(), None, DRAWN_SEED, None);
     let mut rest = arguments.iter();
@@ -74,6 +75,7 @@ pub fn run(arguments: &[String]) -> Result<(), String> {
             "--drawn" => drawn = Some(number()?),
             "--seed" => seed = number()?,
             "--points" => points = rest.next(),
+            "--files" => return files(seed, drawn.unwrap_or(1), rest.next().ok_or("`--files` takes a folder")?),
             _ => names.push(word.clone()),
         }
     }
@@ -173,6 +175,19 @@ fn random(seed: u64) -> Option<Subject> {
     let t_end = times * own.t_end;
     let study = Study { t_end, output_step: t_end / rows, ..own };
     Some(Subject { name: format!("{family} {seed}"), kind: format!("{} s, {rows} rows", digits(t_end)), model, study })
+}
+
+/// Writes the random mechanisms of some seeds, with their studies.
+fn files(seed: u64, count: u64, folder: &str) -> Result<(), String> {
+    std::fs::create_dir_all(folder).map_err(|e| format!("{folder}: {e}"))?;
+    for seed in seed..seed + count {
+        let Some(subject) = random(seed) else { continue };
+        let mut spec = families::mechanism(seed);
+        (spec.study.t_end, spec.study.output_step) = (subject.study.t_end, Some(subject.study.output_step));
+        let path = format!("{folder}/{}.yaml", subject.name.replace(' ', "_"));
+        std::fs::write(&path, write_model(&spec)).map_err(|e| format!("{path}: {e}"))?;
+    }
+    Ok(())
 }
 
 /// Measures all formulations, if the reference is accurate enough for the usual error.

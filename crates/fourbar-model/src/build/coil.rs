@@ -83,7 +83,8 @@ impl Builder<'_> {
         }
         // Axes of the coil: x along the spring, y across it, in the plane of motion if there is one.
         let x = along.normalize();
-        let z = normal.filter(|n| n.dot(&x).abs() < 1e-6).unwrap_or_else(|| fourbar_math::so3::frame_from_z(&x).column(0).into());
+        let in_plane = normal.filter(|n| n.dot(&x).abs() < 1e-6);
+        let z = in_plane.unwrap_or_else(|| fourbar_math::so3::frame_from_z(&x).column(0).into());
         let A = Matrix3::from_columns(&[x, z.cross(&x), z]);
         let omega = x.cross(&(b.1 - a.1)) / along.norm();
         let id = BodyId(model.bodies.len() as u32);
@@ -91,7 +92,7 @@ impl Builder<'_> {
         // The axis of a joint frame is its z.
         let R = fourbar_math::so3::frame_from_z(&Vector3::x());
         let F = Frame { s: Vector3::zeros(), R };
-        model.coils.push(Coil { spring, body: id, ends, axis: F.axis(2) });
+        model.coils.push(Coil { spring, body: id, ends, axis: F.axis(2), spins: in_plane.is_none() });
         let first = model.joints.len();
         for (k, name) in [line1, line2].into_iter().enumerate() {
             let M = Frame { s: ends[k].s, R: model.bodies[ends[k].body.index()].A.transpose() * A * R };
@@ -106,7 +107,7 @@ impl Builder<'_> {
         };
         let sides = [side(0), side(1)];
         model.couplings.push(Coupling { name: middle, kind: "gear", joints: [first, first + 1], ratio: -1.0, sides });
-        if normal.is_some_and(|n| n.dot(&x).abs() < 1e-6) {
+        if in_plane.is_some() {
             let F = Frame { s: Vector3::zeros(), R: fourbar_math::so3::frame_from_z(&z) };
             let M = Frame { s: Vector3::zeros(), R: fourbar_math::so3::frame_from_z(&Vector3::y()) };
             let kind = JointKind::Angle(joint::ConstantAngle { angle: std::f64::consts::FRAC_PI_2 });

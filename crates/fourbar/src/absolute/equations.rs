@@ -102,6 +102,13 @@ impl<'m> Equations<'m> {
                 floored = true;
             }
         }
+        // A coil that may spin about its axis has neither an inertia nor a torque about it. It does not spin: off the constraints, as inside
+        // steps, rounding and gaps would act like a torque on no inertia.
+        for c in model.coils.iter().filter(|c| c.spins) {
+            let across = Matrix3::identity() - c.axis * c.axis.transpose();
+            let J = &mut inverse[c.body.index()].J;
+            *J = across * *J * across;
+        }
         let (m, n, values) = (set.rows(), model.bodies.len(), set.values);
         let mut e = Self {
             model,

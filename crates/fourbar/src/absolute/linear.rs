@@ -11,12 +11,17 @@ use super::states::bodies_of_states;
 use crate::coordinate::PoseOf;
 use crate::force::eval::{Given, Plain, States, VelocityOf};
 use crate::hubs::Hubs;
+use crate::model::Body;
 use crate::state::{Twist, Wrench};
 use fourbar_math::so3::tilde;
 use fourbar_math::{Dual, LuPattern, Taylor};
 use nalgebra::{Matrix3, Matrix6, Vector3};
 use smallvec::SmallVec;
 use std::sync::Arc;
+
+/// Inertia of coils about their axes in the matrix, as a share of their mass times the square of the characteristic length: much more than
+/// gaps and rounding could turn.
+const COIL: f64 = 1e4;
 
 /// The derivatives at a state, with their workspace; nothing is allocated when they are formed.
 pub struct Linear {
@@ -158,18 +163,24 @@ impl Linear {
         }
         let least = |mass: f64| NO_INERTIA * mass * model.length * model.length;
         let raised = |mass: f64| FLOOR * mass * model.length * model.length;
-        let J = model.bodies.iter().map(|b| {
+        let raised_inertia = |b: &Body| {
             let e = b.J_bar.symmetric_eigen();
             if e.eigenvalues.min() >= least(b.mass) {
                 return b.J_bar;
             }
             let d = e.eigenvalues.map(|x| if x < least(b.mass) { raised(b.mass) } else { x });
             e.eigenvectors * Matrix3::from_diagonal(&d) * e.eigenvectors.transpose()
-        });
+        };
+        let mut J: Vec<Matrix3<f64>> = model.bodies.iter().map(raised_inertia).collect();
+        // Coils do not spin, as in `Equations::of`.
+        for c in model.coils.iter().filter(|c| c.spins) {
+            let k = c.body.index();
+            J[k] += c.axis * c.axis.transpose() * (COIL * model.bodies[k].mass * model.length * model.length);
+        }
         let state_bodies = bodies_of_states(model);
         let zero = vec![0.0; pattern.values()];
         Self {
-            J: J.collect(),
+            J,
             K: zero.clone(),
             D: zero.clone(),
             U: zero,

@@ -114,6 +114,8 @@ const UNREST: f64 = 1e-8;
 /// Range of the ratio of increments in which one slow mode is extrapolated to its limit; above it, the row counts as dependent.
 const SLOW_MODE: f64 = 0.2;
 const LOST_MODE: f64 = 0.999;
+/// Inertia of coils about their axes, as a share of their mass times the square of the characteristic length.
+const COIL: f64 = 0.01;
 
 /// Whether another round would have no effect, estimated from the last two changes.
 fn needless(change: f64, last: f64, eps: f64) -> bool {
@@ -193,7 +195,14 @@ impl<'m, const B: usize> Solver<'m, B> {
         let set = ConstraintSet::new(tree.constraints.iter().map(|&c| all.list[c].clone()).collect(), |_| false);
         let layout = Layout::new::<B>(&tree, &set, settings.task);
         let penalty = Penalty::new(model, &set, q, settings.alpha);
-        let inertia = tree.order.iter().map(|&b| Inertia { mass: model.bodies[b].mass, J_bar: model.bodies[b].J_bar }).collect();
+        // A coil that may spin about its axis has no inertia about it, and gaps inside a step would spin it; one that it is given moves nothing
+        // else, because the coil does not begin to spin.
+        let of_spin = |b: usize| model.coils.iter().find(|c| c.spins && c.body.index() == b).map(|c| c.axis * c.axis.transpose());
+        let inertia = |&b: &usize| {
+            let (mass, J_bar) = (model.bodies[b].mass, model.bodies[b].J_bar);
+            Inertia { mass, J_bar: of_spin(b).map_or(J_bar, |x| J_bar + x * (COIL * mass * model.length * model.length)) }
+        };
+        let inertia = tree.order.iter().map(inertia).collect();
         let end = layout.at[layout.fronts.len()];
         let (m, n) = (set.rows(), model.bodies.len());
         let loads = NormalLoads::new(model, &set);
