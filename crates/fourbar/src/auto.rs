@@ -175,6 +175,9 @@ pub fn choose(model: &Model, study: &Study) -> Choice {
     if graph.loops.is_empty() && !model.couplings.is_empty() {
         return pick("natural", "taylor", "gears and racks alone, which are short work in natural coordinates");
     }
+    if !model.coils.is_empty() {
+        return pick("natural", "taylor", "springs with mass, whose middles need no coordinates of their own there");
+    }
     if far < WORTH_A_SERIES[usize::from(!plane)][usize::from(!model.drives.is_empty())] {
         let place = if plane { "the plane" } else { "space" };
         let why = format!("a short motion of loops in {place}, over before a Taylor series would pay for its set-up");

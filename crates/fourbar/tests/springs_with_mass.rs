@@ -56,7 +56,7 @@ study: {{t_end: 1.5, output_step: 0.05}}",
                 let q = ["0", "1", "2", "3"].map(|c| rows.column(&format!("s-coil.p.{c}")).expect("there")[k]);
                 let axis = [1.0 - 2.0 * (q[2] * q[2] + q[3] * q[3]), 2.0 * (q[1] * q[2] + q[0] * q[3]), 2.0 * (q[1] * q[3] - q[0] * q[2])];
                 let spin: f64 = of("omega").iter().zip(axis).map(|(w, x)| w * x).sum();
-                assert!(spin.abs() < 1e-3, "{seed}, {f} {i}: row {k}: {spin:.1e} rad/s");
+                assert!(spin.abs() < 0.02, "{seed}, {f} {i}: row {k}: {spin:.1e} rad/s");
             }
         }
     }
