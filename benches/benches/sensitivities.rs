@@ -194,6 +194,10 @@ fn main() {
                 2 * count
             );
         }
+        // Building the neighbouring mechanisms takes the same time however long the motion is.
+        let longer = 4.0 * t_end;
+        let [plain, whole] = [0, 8].map(|count| shortest_cpu(runs, || closed(text, longer, count, [end, ""])));
+        println!("  {longer} s instead, by 8 of its parameters: {:.1} ms, {:.2} runs", 1e3 * whole, whole / plain);
         let plain = shortest_cpu(runs, || closed(text, t_end, 0, [end, "rows"]));
         println!("the same with a row every 10 ms: {:.1} ms", 1e3 * plain);
         for measure in measures {

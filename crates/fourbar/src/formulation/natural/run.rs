@@ -93,6 +93,8 @@ pub struct Run<'m> {
     /// Counted angles, and the time to which they belong.
     pub(super) turns: Vec<f64>,
     turns_at: f64,
+    /// The largest angular velocity of a body at that time, with the time for which it was determined.
+    turning: (f64, f64),
     /// Whether bodies turn too fast for their angles to be counted.
     flung: bool,
     /// Work at the start of the last step.
@@ -218,6 +220,7 @@ impl<'m> Run<'m> {
             start: start.clone(),
             turns: start.turns.clone(),
             turns_at: start.t,
+            turning: (f64::NAN, 0.0),
             reached: start.t,
             idle: 0,
             gives_way: false,
@@ -371,8 +374,11 @@ impl<'m> Run<'m> {
         let (from, _) = self.integrator.interval();
         self.turns_at = self.turns_at.max(from);
         while !self.turns.is_empty() && self.turns_at != t {
-            self.bodies_at(self.turns_at);
-            let (apart, least) = (FOLLOWED / (self.fastest() + f64::MIN_POSITIVE), (self.turns_at.max(t) - from) / MOST_LOOKS);
+            if self.turning.0 != self.turns_at {
+                self.bodies_at(self.turns_at);
+                self.turning = (self.turns_at, self.fastest());
+            }
+            let (apart, least) = (FOLLOWED / (self.turning.1 + f64::MIN_POSITIVE), (self.turns_at.max(t) - from) / MOST_LOOKS);
             // The limit prevents unbounded speeds from making these updates infinitely dense.
             self.flung |= apart.is_nan() || apart < least;
             let way = if apart > least { apart } else { least };
@@ -388,6 +394,7 @@ impl<'m> Run<'m> {
                 }
             }
             self.turns_at = look;
+            self.turning = (look, self.fastest());
         }
         self.bodies_at(t);
     }
@@ -649,7 +656,7 @@ impl Motion for Run<'_> {
             self.integrator.set_value(self.numbers[j], *z);
         }
         // Values evaluated in the discarded part of the step are invalid.
-        (self.now_at, self.replaced) = (f64::NAN, true);
+        (self.now_at, self.turning.0, self.replaced) = (f64::NAN, f64::NAN, true);
         Ok(true)
     }
 
@@ -730,7 +737,7 @@ impl Motion for Run<'_> {
         self.looked_at = (looked_at(0), looked_at(1));
         self.equations.poorly.restore(&saved["poorly"]);
         // The rate at which bodies turn decides how closely the next step is examined.
-        self.now_at = f64::NAN;
+        (self.now_at, self.turning.0) = (f64::NAN, f64::NAN);
         if self.integrator.last_step() != 0.0 {
             self.bodies_at(self.integrator.t());
         }
