@@ -1,10 +1,11 @@
 //! Springs with mass: the body that stands for the middle of such a spring may spin about its axis, about which it has no inertia. In no formulation
 //! does it spin, and it costs hardly any steps.
 
-use fourbar::Trajectory;
 use fourbar::random::Random;
 use fourbar::study::{self, Study};
-use fourbar_testing::common::parse;
+use fourbar::{Simulation, Trajectory};
+use fourbar_testing::common::{model, parse};
+use std::sync::Arc;
 
 #[test]
 fn the_middle_of_a_spring_does_not_spin() {
@@ -57,6 +58,28 @@ study: {{t_end: 1.5, output_step: 0.05}}",
                 let axis = [1.0 - 2.0 * (q[2] * q[2] + q[3] * q[3]), 2.0 * (q[1] * q[2] + q[0] * q[3]), 2.0 * (q[1] * q[3] - q[0] * q[2])];
                 let spin: f64 = of("omega").iter().zip(axis).map(|(w, x)| w * x).sum();
                 assert!(spin.abs() < 0.02, "{seed}, {f} {i}: row {k}: {spin:.1e} rad/s");
+            }
+        }
+    }
+}
+
+/// Accelerations of bodies without inertia in some direction come from an iteration that starts from the last ones: these are part of a saved state.
+#[test]
+fn bodies_without_inertia_continue_to_the_bit() {
+    for name in ["a01_simple_pendulum", "a04_bricard_thin"] {
+        let model = Arc::new(model(name));
+        for formulation in ["lie", "se3", "so3xr3"] {
+            let study = Study { formulation: Some(formulation.into()), integrator: None, ..Study::of(&model) };
+            let new = || Simulation::new(&model, &study).unwrap_or_else(|e| panic!("{name}: {e}"));
+            let (mut one, mut other) = (new(), new());
+            one.advance(0.8).unwrap_or_else(|e| panic!("{name}: {e}"));
+            let saved = one.save();
+            other.restore(&saved).unwrap_or_else(|e| panic!("{name}: {e}"));
+            for t in [1.0, 1.3, 2.0] {
+                for s in [&mut one, &mut other] {
+                    s.advance(t).unwrap_or_else(|e| panic!("{name}: {e}"));
+                }
+                assert_eq!(one.state(), other.state(), "{name}, {formulation}: at {t} s");
             }
         }
     }

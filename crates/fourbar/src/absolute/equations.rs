@@ -15,7 +15,7 @@ use crate::projector::{Projector, largest};
 use crate::schur::{inverse_masses, unit_weights};
 use crate::singular::regular_pivot;
 use crate::state::{Configuration, Pose, Twist, Wrench};
-use nalgebra::Matrix3;
+use nalgebra::{Matrix3, Vector3};
 
 /// Compliance of a row relative to the diagonal of S.
 pub const COMPLIANCE: f64 = 1e-9;
@@ -383,6 +383,21 @@ impl<'m> Equations<'m> {
         self.p.schur.solve(&mut self.p.x);
         // x S0 x, with (S0 + eps) x = b.
         self.p.x.iter().zip(self.rhs.iter().zip(&self.eps)).map(|(x, (b, e))| x * (b - e * x)).sum::<f64>().max(0.0)
+    }
+
+    /// For a checkpoint: accelerations where the next ones are computed by an iteration that starts from them; empty otherwise.
+    pub fn saved_guess(&self, a: &[Twist]) -> Vec<f64> {
+        let iterates = self.floored || !self.loads.is_empty();
+        a.iter().filter(|_| iterates).flat_map(|a| a.v.iter().chain(&a.w).copied().collect::<Vec<f64>>()).collect()
+    }
+
+    /// The inverse of [`Equations::saved_guess`]; values of another size are ignored.
+    pub fn restore_guess(saved: &[f64], a: &mut [Twist]) {
+        if saved.len() == 6 * a.len() {
+            for (a, x) in a.iter_mut().zip(saved.chunks_exact(6)) {
+                *a = Twist { v: Vector3::new(x[0], x[1], x[2]), w: Vector3::new(x[3], x[4], x[5]) };
+            }
+        }
     }
 
     fn iterate_index1(&mut self, q: &[Pose], v: &[Twist], turns: &[f64], t: f64, a: &mut [Twist], lambda: &mut [f64]) {

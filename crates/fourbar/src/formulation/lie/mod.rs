@@ -460,6 +460,7 @@ impl System for Lie<'_> {
             "weakest": self.yielding.weakest,
             "even": self.even,
             "share": self.yielding.share,
+            "guess": self.equations.saved_guess(&self.a),
         })
     }
 
@@ -479,6 +480,7 @@ impl System for Lie<'_> {
         self.yielding.weakest = v["weakest"].as_f64().unwrap_or(1.0);
         self.even = v["even"].as_bool().unwrap_or(false);
         self.yielding.share = v["share"].as_f64().unwrap_or(self.yielding.share);
+        Equations::restore_guess(&numbers(&v["guess"]), &mut self.a);
         self.write_compliance();
     }
 }

@@ -1,6 +1,7 @@
 //! The state-space form as a first-order system: its state is the base, local coordinates and independent velocities, and the work.
 
 use super::{Base, FAR, StateSpace, combined, dot, tangent_rate};
+use crate::absolute::equations::Equations;
 use crate::analysis::assembly::update_turns;
 use crate::diagnostic::Diagnostic;
 use crate::force::eval::Plain;
@@ -153,6 +154,7 @@ impl System for StateSpace<'_> {
             "passages": self.passages.save(),
             "poorly": self.equations.poorly.save(),
             "bases": [base(&self.bases[0]), base(&self.bases[1])],
+            "guess": self.equations.saved_guess(&self.a),
         })
     }
 
@@ -167,6 +169,7 @@ impl System for StateSpace<'_> {
         (self.equations.factorisations, self.changes, self.flagged) = (whole(&n[0]), whole(&n[1]), whole(&n[2]));
         self.passages.restore(&v["passages"]);
         self.equations.poorly.restore(&v["poorly"]);
+        Equations::restore_guess(&numbers(&v["guess"]), &mut self.a);
         for (base, v) in self.bases.iter_mut().zip([&v["bases"][0], &v["bases"][1]]) {
             let whole = unflat_poses(&v["q"], &mut base.q).and_then(|()| unflat(&v["N"], &mut base.N));
             if let (Some(()), Some(number)) = (whole, v["number"].as_f64()) {
