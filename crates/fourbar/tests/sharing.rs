@@ -342,3 +342,36 @@ study: {t_end: 1, output_step: 0.05}",
         assert!(last(&rows, "a.omega.z").abs() < 1e-9 && column(&rows, "P.angle").iter().any(|x| *x < -1.0), "{f}");
     }
 }
+
+/// The same where drives hold the joints at rest: a crank and its rod beside a pendulum.
+#[test]
+fn frictions_of_driven_joints_at_rest_stay_within_their_bounds() {
+    let model = parse(
+        "
+fourbar: 1
+gravity: [0, -9.81, 0]
+bodies:
+  a: {mass: 1, inertia: [0.001, 0.01, 0.01], at: [0.1, 0, 0]}
+  b: {mass: 1, inertia: [0.001, 0.01, 0.01], at: [0.3, 0, 0]}
+  p: {mass: 1, inertia: [0.01, 0.01, 0.02], at: [2.5, 0, 0]}
+joints:
+  O: {type: revolute, bodies: [ground, a], at: [0, 0, 0], axis: [0, 0, 1]}
+  P: {type: revolute, bodies: [a, b], at: [0.2, 0, 0], axis: [0, 0, 1]}
+  Q: {type: revolute, bodies: [ground, p], at: [2, 0, 0], axis: [0, 0, 1]}
+drives: {first: {joint: O, angle: 0}, second: {joint: P, angle: 0}}
+forces:
+  one: {type: friction, joint: O, stick: true, preload: 0.5}
+  two: {type: friction, joint: P, stick: true, preload: 0.5}
+study: {t_end: 1, output_step: 0.05}",
+    );
+    // Torques of the weight about both hinges.
+    let weight = 9.81 * 0.4;
+    for f in ["lie", "grcr", "dca"] {
+        let (_, rows) = run_with(&model, f, f);
+        for (drive, friction, torque) in [("first.effort", "one.effort", weight), ("second.effort", "two.effort", 0.1 * 9.81)] {
+            for (motor, rub) in column(&rows, drive).iter().zip(column(&rows, friction)) {
+                assert!(rub.abs() <= 0.5 + 1e-9 && (motor + rub - torque).abs() < 1e-8, "{f}: {drive} {motor}, {friction} {rub}");
+            }
+        }
+    }
+}
